@@ -1,0 +1,1 @@
+"""Bytes in and out of the process: the outbox, and the descriptors of standard input and output."""
