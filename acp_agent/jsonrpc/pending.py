@@ -20,13 +20,13 @@ class OpenCall:
     """A request that has no response yet.
 
     cancel_asked: its sender has asked to cancel it. session_id: the session its params name, if any.
-    abandoned: the sender has given it up, its answer is dropped without a word.
+    refused: watched and found illegal, so that its answer has no consequences.
     """
 
     request: Request
     session_id: str | None = None
     cancel_asked: bool = False
-    abandoned: bool = False
+    refused: bool = False
 
     @property
     def id(self) -> RequestId:

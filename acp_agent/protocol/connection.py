@@ -1,0 +1,379 @@
+"""Bytes to events and messages to bytes: the one way through, for an agent, a client, or an observer of both.
+
+Sans-IO: no clock, no tasks, no descriptors. In: line, JSON, envelope, schema, state machines, event. Out: state
+machines, schema, JSON, line. What a peer does wrong is an event with its reply; what we do wrong raises
+LocalProtocolError before anything has changed.
+
+    connection = Connection(Role.AGENT)
+    for line in connection.lines(data):             # whoever answers does so before the next line is judged
+        for event in connection.receive_line(line):
+            ...
+            outbox.post(connection.respond(event.id, result))
+
+Deliberately absent: who handles an event (agent/, client/) and what a message means (conversation.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, Final
+
+from acp_agent.jsonrpc import codec
+from acp_agent.jsonrpc.errors import ErrorCode, RpcError
+from acp_agent.jsonrpc.framing import DEFAULT_MAX_LINE_BYTES, LineBuffer, LineTooLong
+from acp_agent.jsonrpc.messages import Malformed, Notification, Request, RequestId, Response, classify
+from acp_agent.jsonrpc.pending import OpenCall
+from acp_agent.protocol import schema
+from acp_agent.protocol.conversation import Conversation, forbids, other
+from acp_agent.protocol.errors import LocalProtocolError
+from acp_agent.protocol.events import (
+    Event,
+    NotificationReceived,
+    ProtocolViolation,
+    RequestReceived,
+    ResponseReceived,
+    StreamEnded,
+)
+from acp_agent.protocol.machines.connection import ConnectionState
+from acp_agent.protocol.methods import METHODS, Side
+from acp_agent.protocol.policy import Policy
+from acp_agent.protocol.verdicts import Severity, Verdict, violation, warning
+
+_NO_POLICY: Final = Policy()
+_UPDATE: Final = "session/update"
+# Findings after which a received update can't be attributed to anything its reader should show.
+_DROPPED_UPDATES: Final = frozenset({"update_session_unknown", "update_late", "update_ungated"})
+
+
+class Role(StrEnum):
+    """Whose conduct is enforced: ours on one side, or nobody's."""
+
+    AGENT = "agent"
+    CLIENT = "client"
+    OBSERVER = "observer"
+
+
+_SIDES: Final[dict[Role, Side]] = {Role.AGENT: Side.AGENT, Role.CLIENT: Side.CLIENT}
+
+
+class Connection:
+    """One ACP connection as one side sees it, or as an observer sees both.
+
+    role: AGENT and CLIENT use `receive` for the peer's bytes and the sending methods for their own messages;
+    OBSERVER uses `observe` for both. policy: see Policy. max_line_bytes: the longest line that is read.
+    """
+
+    def __init__(
+        self, role: Role, policy: Policy = _NO_POLICY, max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
+    ) -> None:
+        self.role = role
+        self.conversation = Conversation(policy, _SIDES.get(role))
+        self._own = _SIDES.get(role, Side.AGENT)
+        self._buffers = {side: LineBuffer(max_line_bytes) for side in (Side.AGENT, Side.CLIENT)}
+        self._ended: set[Side] = set()
+        self._next_id = 0
+
+    @property
+    def state(self) -> ConnectionState:
+        """The connection machine's state."""
+        return self.conversation.state
+
+    # -- reading
+
+    def lines(self, data: bytes) -> list[bytes | LineTooLong]:
+        """Cut the peer's bytes into whole lines; b"" is the end of the stream and gives a last unended line."""
+        return self._cut(other(self._own), data)
+
+    def receive_line(self, line: bytes | LineTooLong) -> list[Event]:
+        """What one line of the peer means, judged by the state as it is now."""
+        return self._read(other(self._own), line)
+
+    def end_of_stream(self) -> list[Event]:
+        """The peer will send nothing more. Active turns have failed; nothing new can be asked."""
+        unanswered = tuple(call.id for call in self.conversation.open[self._own])
+        self.conversation.end_stream()
+        return [StreamEnded(unanswered)]
+
+    def receive(self, data: bytes) -> list[Event]:
+        """Take bytes from the peer; return what they mean, oldest first.
+
+        data: any slice of the stream; b"" is its end. A line over max_line_bytes is a violation, not memory.
+        All lines are judged by the state at their turn, with nothing of ours answered in between; whoever must
+        answer one line before the next is judged (an agent) uses `lines` and `receive_line`.
+        Raises LocalProtocolError once the stream has ended; anything else is a bug.
+        """
+        events: list[Event] = []
+        for line in self.lines(data):
+            events += self.receive_line(line)
+        if not data:
+            events += self.end_of_stream()
+        return events
+
+    def observe(self, sender: Side, data: bytes) -> list[Event]:
+        """Observer: take bytes that `sender` wrote; return the messages in them and every finding.
+
+        A message with findings is given too, after them. No reply is ever made.
+        """
+        events: list[Event] = []
+        for line in self._cut(sender, data):
+            events += self._read(sender, line)
+        if not data:
+            self.conversation.end_stream()
+            events.append(StreamEnded(tuple(call.id for call in self.conversation.open[other(sender)])))
+        return events
+
+    def _cut(self, sender: Side, data: bytes) -> list[bytes | LineTooLong]:
+        if sender in self._ended:
+            raise LocalProtocolError(violation("closing", "this stream has ended"))
+        if data:
+            return self._buffers[sender].feed(data)
+        self._ended.add(sender)
+        return self._buffers[sender].end()
+
+    def _read(self, sender: Side, line: bytes | LineTooLong) -> list[Event]:
+        if isinstance(line, LineTooLong):
+            sentence = f"the line is longer than {line.limit} bytes"
+            return [self._unreadable("line_too_long", sentence, ErrorCode.PARSE_ERROR)]
+        try:
+            value = codec.decode(line)
+        except codec.DecodeError as error:
+            return [self._unreadable("parse_error", str(error), ErrorCode.PARSE_ERROR)]
+        message = classify(value)
+        if isinstance(message, Request):
+            return self._read_request(sender, message)
+        if isinstance(message, Notification):
+            return self._read_notification(sender, message)
+        if isinstance(message, Response):
+            return self._read_response(sender, message)
+        return self._read_malformed(sender, message)
+
+    def _unreadable(self, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None) -> Event:
+        """A line that is no message. Only an agent answers one that has no usable id: a client just reports it."""
+        verdict = violation(reason, sentence, code=code)
+        answers = self.role is Role.AGENT or (self.role is Role.CLIENT and id_ is not None)
+        return ProtocolViolation(verdict, _error_line(id_, verdict.to_error()) if answers else None)
+
+    def _read_malformed(self, sender: Side, message: Malformed) -> list[Event]:
+        if message.answer is not None:
+            return [self._unreadable(message.reason, message.sentence, message.answer, message.id)]
+        events: list[Event] = [ProtocolViolation(violation(message.reason, message.sentence))]
+        if message.has_id:
+            events += self._fail_call(sender, message.id, message.sentence)
+        return events
+
+    def _read_request(self, sender: Side, request: Request) -> list[Event]:
+        events: list[Event] = []
+        if request.id is None:
+            events.append(ProtocolViolation(warning("bad_id", "a request has an id that is not null")))
+        verdicts = list(self.conversation.judge_envelope(sender, request))
+        method = METHODS.get(request.method)
+        if not verdicts and method is not None:
+            params, found = self._read_payload(method.params, request.params, method.name)
+            request = Request(request.id, request.method, params)
+            verdicts += found
+            if not forbids(found):
+                verdicts += self.conversation.judge_request(sender, request)
+        refused = forbids(verdicts)
+        if refused and self.role is not Role.OBSERVER:
+            first = next(verdict for verdict in verdicts if forbids([verdict]))
+            return [*events, ProtocolViolation(first, _error_line(request.id, first.to_error()), request)]
+        events += [ProtocolViolation(verdict, None, request) for verdict in verdicts]
+        if request.id not in self.conversation.open[sender]:
+            self.conversation.apply_request(sender, request, refused=refused)
+        events.append(RequestReceived(request.id, request.method, request.params))
+        return events
+
+    def _read_notification(self, sender: Side, notification: Notification) -> list[Event]:
+        verdicts = list(self.conversation.judge_notification(sender, notification))
+        method = METHODS.get(notification.method)
+        readable = not forbids(verdicts)
+        if readable and method is not None:
+            params, found = self._read_payload(method.params, notification.params, method.name)
+            notification = Notification(notification.method, params)
+            verdicts += found
+            readable = not forbids(found)
+        if readable and notification.method == _UPDATE:
+            return self._read_update(notification, verdicts)
+        events: list[Event] = [ProtocolViolation(verdict, None, notification) for verdict in verdicts]
+        if readable:
+            if method is not None:
+                self.conversation.apply_notification(sender, notification)
+            events.append(NotificationReceived(notification.method, notification.params))
+        return events
+
+    def _read_update(self, notification: Notification, verdicts: list[Verdict]) -> list[Event]:
+        params = notification.params
+        received = NotificationReceived(_UPDATE, params)
+        if not verdicts and self.conversation.update_is_plain(params):
+            return [received]
+        verdicts += self.conversation.judge_update(params)
+        events: list[Event] = [ProtocolViolation(verdict, None, notification) for verdict in verdicts]
+        dropped = any(verdict.reason in _DROPPED_UPDATES for verdict in verdicts)
+        if self.role is Role.OBSERVER or not dropped:
+            self.conversation.apply_update(params)
+            events.append(received)
+        return events
+
+    def _read_response(self, sender: Side, response: Response) -> list[Event]:
+        calls = self.conversation.open[other(sender)]
+        call = calls.get(response.id)
+        if call is None:
+            again = calls.was_answered(response.id)
+            reason = "response_duplicate" if again else "response_unknown_id"
+            sentence = "this request was answered before" if again else "no request of this id is open"
+            return [ProtocolViolation(violation(reason, sentence), None, response)]
+        verdicts: list[Verdict] = []
+        method = METHODS.get(call.method)
+        if response.error is not None:
+            if not schema.is_valid("Error", response.error.to_object()):
+                verdicts.append(violation("response_malformed", "an error code is a 32-bit integer"))
+        elif method is not None and method.result is not None:
+            result, found = self._read_payload(method.result, response.result, call.method, "result_invalid")
+            if forbids(found):
+                events: list[Event] = [ProtocolViolation(verdict, None, response) for verdict in found]
+                return events + self._fail_call(sender, response.id, found[-1].sentence)
+            verdicts += found
+            response = Response(response.id, result)
+        if not call.refused:
+            verdicts += self.conversation.judge_response(sender, response, call)
+        self.conversation.apply_response(sender, response)
+        return [
+            *(ProtocolViolation(verdict, None, response) for verdict in verdicts),
+            ResponseReceived(response.id, call.method, response.result, response.error),
+        ]
+
+    def _fail_call(self, sender: Side, id_: RequestId, sentence: str) -> list[Event]:
+        """A broken response settles its call as a failure: waiting on for a better one would be for ever."""
+        call = self.conversation.reject_response(sender, id_)
+        if call is None:
+            return []
+        error = RpcError(ErrorCode.INTERNAL_ERROR, f"the answer to {call.method} is malformed: {sentence}")
+        return [ResponseReceived(id_, call.method, None, error)]
+
+    def _read_payload(
+        self, definition: str, value: Any, method: str, reason: str = "params_invalid"
+    ) -> tuple[Any, list[Verdict]]:
+        """Check params or a result against its definition, as leniently as ACP tells a reader to be."""
+        if schema.is_valid(definition, value):
+            return value, self._unknown_members(definition, value, method)
+        from acp_agent.protocol import leniency, validation  # only for what the schema refuses
+
+        repaired, pointers = leniency.read(definition, value)
+        problem = validation.check(definition, repaired)
+        if problem is None:
+            return repaired, [
+                warning(reason, "an invalid member is read as its default", method=method, path=pointer)
+                for pointer in pointers
+            ]
+        sentence = f"expected {problem.expected} at {problem.path or 'the top level'}"
+        where = {"method": method, "path": problem.path, "expected": problem.expected}
+        return value, [Verdict(Severity.VIOLATION, reason, sentence, where)]
+
+    def _unknown_members(self, definition: str, value: Any, method: str) -> list[Verdict]:
+        if not self.conversation.policy.strict:
+            return []
+        from acp_agent.protocol import validation  # strict mode only
+
+        return [
+            violation("unknown_member", "a specified type has no such member", method=method, path=pointer)
+            for pointer in validation.unknown_members(definition, value)
+        ]
+
+    # -- sending
+
+    def request(self, method: str, params: dict[str, Any]) -> tuple[RequestId, bytes]:
+        """A request of ours: its new id and its line. Ids count up from 0.
+
+        Raises LocalProtocolError, with nothing changed, if it would be illegal now.
+        """
+        request = Request(self._next_id, method, params)
+        self._refuse(self.conversation.judge_envelope(self._own, request))
+        known = METHODS.get(method)
+        if known is not None:
+            self._check_own(known.params, params, method)
+            self._refuse(self.conversation.judge_request(self._own, request))
+        line = _encode({"jsonrpc": "2.0", "id": request.id, "method": method, "params": params})
+        self._next_id += 1
+        self.conversation.apply_request(self._own, request)
+        return request.id, line
+
+    def notify(self, method: str, params: dict[str, Any]) -> bytes:
+        """A notification of ours, as a line. Raises LocalProtocolError, with nothing changed, if illegal now."""
+        if method == _UPDATE:
+            return self._send_update(params)
+        notification = Notification(method, params)
+        self._refuse(self.conversation.judge_notification(self._own, notification))
+        known = METHODS.get(method)
+        if known is not None:
+            self._check_own(known.params, params, method)
+        line = _encode({"jsonrpc": "2.0", "method": method, "params": params})
+        if known is not None:
+            self.conversation.apply_notification(self._own, notification)
+        return line
+
+    def _send_update(self, params: dict[str, Any]) -> bytes:
+        self._check_own("SessionNotification", params, _UPDATE)
+        line = _encode({"jsonrpc": "2.0", "method": _UPDATE, "params": params})
+        # The chunk path: no step, nothing to look up twice.
+        if not self.conversation.update_is_plain(params):
+            if self._own is Side.CLIENT:
+                raise LocalProtocolError(violation("method_unknown", "updates are sent by the agent"))
+            self._refuse(self.conversation.judge_update(params))
+            self.conversation.apply_update(params)
+        return line
+
+    def respond(self, id_: RequestId, result: dict[str, Any]) -> bytes:
+        """The success response to a request of the peer, as a line. Raises LocalProtocolError as above."""
+        call = self._open_call(id_)
+        known = METHODS.get(call.method)
+        if known is not None and known.result is not None:
+            self._check_own(known.result, result, call.method)
+        response = Response(id_, result)
+        self._refuse(self.conversation.judge_response(self._own, response, call))
+        line = _encode({"jsonrpc": "2.0", "id": id_, "result": result})
+        self.conversation.apply_response(self._own, response)
+        return line
+
+    def respond_error(self, id_: RequestId, error: RpcError) -> bytes:
+        """The error response to a request of the peer, as a line. Raises LocalProtocolError as above."""
+        call = self._open_call(id_)
+        response = Response(id_, None, error)
+        self._check_own("Error", error.to_object(), call.method)
+        self._refuse(self.conversation.judge_response(self._own, response, call))
+        line = _error_line(id_, error)
+        self.conversation.apply_response(self._own, response)
+        return line
+
+    def _open_call(self, id_: RequestId) -> OpenCall:
+        call = self.conversation.open[other(self._own)].get(id_)
+        if call is None:
+            raise LocalProtocolError(violation("response_unknown_id", "no request of this id is open"))
+        return call
+
+    def _check_own(self, definition: str, value: Any, method: str) -> None:
+        if schema.is_valid(definition, value):
+            if self.conversation.policy.strict:
+                self._refuse(self._unknown_members(definition, value, method))
+            return
+        from acp_agent.protocol import validation  # only for what the schema refuses
+
+        problem = validation.check(definition, value)
+        where = f" expected {problem.expected} at {problem.path or 'the top level'}" if problem else ""
+        raise LocalProtocolError(violation("params_invalid", f"{method} has an invalid payload:{where}"))
+
+    def _refuse(self, verdicts: Iterable[Verdict]) -> None:
+        for verdict in verdicts:
+            if forbids([verdict]):
+                raise LocalProtocolError(verdict)
+
+
+def _encode(message: dict[str, Any]) -> bytes:
+    try:
+        return codec.encode(message)
+    except ValueError as error:
+        raise LocalProtocolError(violation("internal", str(error))) from None
+
+
+def _error_line(id_: RequestId, error: RpcError) -> bytes:
+    return _encode({"jsonrpc": "2.0", "id": id_, "error": error.to_object()})

@@ -1,0 +1,69 @@
+"""What a Connection makes of the bytes it was given. Past tense: all of it has happened.
+
+Deliberately absent: what to do about them (agent/, client/, and later whoever watches).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from acp_agent.jsonrpc.errors import RpcError
+from acp_agent.jsonrpc.messages import Message, RequestId
+from acp_agent.protocol.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReceived:
+    """A legal request. Whoever gets it must answer the id exactly once. params: valid for the method."""
+
+    id: RequestId
+    method: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationReceived:
+    """A legal notification; an unknown or `_` one too, which is ignored by whoever does not know it."""
+
+    method: str
+    params: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseReceived:
+    """The answer to a request of ours. error None: a success, result is valid for the method.
+
+    Also given when the peer's response was malformed: then error says so and `result` is None.
+    """
+
+    id: RequestId
+    method: str
+    result: Any
+    error: RpcError | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolViolation:
+    """Something the peer should not have sent; it has changed nothing.
+
+    reply: the line to post for it, None if it must not be answered. message: the message if there was one; an
+    observer and a lenient reader may look into it.
+    """
+
+    verdict: Verdict
+    reply: bytes | None = None
+    message: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnded:
+    """The peer's stream is at its end: nothing more will come, open calls of ours get no answer.
+
+    unanswered: the ids of our requests that were open.
+    """
+
+    unanswered: tuple[RequestId, ...]
+
+
+Event = RequestReceived | NotificationReceived | ResponseReceived | ProtocolViolation | StreamEnded
