@@ -19,7 +19,7 @@ from acp_agent.protocol.machines.tool_call import (
     ToolCallMachine,
     ToolCallState,
 )
-from acp_agent.protocol.machines.turn import TurnEvent, TurnFacts, TurnMachine, TurnState
+from acp_agent.protocol.machines.turn import TurnFacts, TurnMachine, TurnState
 
 
 class Pair(NamedTuple):
@@ -180,8 +180,3 @@ def test_several_events_may_share_one_edge() -> None:
     table = compile_table(SharedEdgeMachine, ToolCallState, ToolCallEvent, ToolCallFacts)
     for event in (ToolCallEvent.START, ToolCallEvent.TOUCH):
         assert step(table, ToolCallState.PENDING, event, ToolCallFacts()).after is ToolCallState.IN_PROGRESS
-
-
-def test_the_events_of_a_turn_are_the_methods_of_its_class() -> None:
-    """Requirement: the enum spells the class's own names."""
-    assert {event.value for event in TurnEvent} == {event.id for event in TurnMachine.events}
