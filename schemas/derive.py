@@ -370,7 +370,7 @@ def files(source: Schema, words: Mapping[str, Any]) -> dict[str, str]:
     ]
     faults += method_faults(source["$defs"])
     definitions = {name: structure(schema) for name, schema in source["$defs"].items()}
-    describe(definitions, words)
+    faults += describe(definitions, words)
     if faults:
         raise DerivationError("\n".join(faults))
     written = {}
