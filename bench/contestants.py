@@ -150,7 +150,7 @@ def run(command: Sequence[str], cwd: Path | None = None) -> None:
     except OSError as error:
         raise CannotInstall(f"cannot run {command[0]}: {error.strerror}") from error
     except subprocess.CalledProcessError as error:
-        said = [line for line in (error.stderr + error.stdout).splitlines() if line.strip()]
+        said = [line for line in (error.stdout + error.stderr).splitlines() if line.strip()]
         reason = said[-1].strip() if said else f"exit code {error.returncode}"
         raise CannotInstall(f"{' '.join(command[:4])} ... failed: {reason}") from error
 

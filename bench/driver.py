@@ -259,7 +259,12 @@ class AgentProcess:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def end(self, timeout_s: float = 10.0) -> Exit:
-        """Close the agent's input and wait for the process to go; its output is read away meanwhile."""
+        """Close the agent's input and wait for the process to go; its output is read away meanwhile.
+
+        Raises AgentFailed if it stays longer than timeout_s, or was ended before.
+        """
+        if self._code is not None:
+            raise AgentFailed("it has ended already")
         closed_at = time.perf_counter()
         self._stdin.close()
         deadline = closed_at + timeout_s

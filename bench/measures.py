@@ -12,7 +12,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,11 @@ class WrongWork(AgentFailed):
 
 @contextmanager
 def running(contestant: Contestant, setting: Setting) -> Iterator[AgentProcess]:
-    """The contestant's process, ended afterwards whatever happens."""
+    """The contestant's process; afterwards it may end in its own way, and is ended if it does not."""
     with AgentProcess(contestant.command, setting.scratch, setting.load.timeout_s) as process:
         yield process
+        with suppress(AgentFailed):
+            process.end(timeout_s=5)
 
 
 @contextmanager

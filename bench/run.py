@@ -62,14 +62,20 @@ def main(arguments: list[str]) -> int:
         )
         return 2
     options = parser().parse_args(arguments)
-    commands = dict(entry.partition("=")[::2] for entry in options.agent)
+    if options.rounds < 1:
+        parser().error("--rounds must be at least 1")
+    commands: dict[str, str] = {}
+    for entry in options.agent:
+        name, _, command = entry.partition("=")
+        if not (name and command):
+            parser().error(f"--agent takes NAME=COMMAND, not {entry!r}")
+        commands[name] = command
     names = options.agents.split(",") if options.agents else [*contestants.INSTALLERS]
     names += [name for name in commands if name not in names]
     for name in names:
         if name not in contestants.INSTALLERS and name not in commands:
-            parser().error(
-                f"there is no agent called {name!r}; there are {', '.join(contestants.INSTALLERS)}"
-            )
+            known = ", ".join(contestants.INSTALLERS)
+            parser().error(f"there is no agent called {name!r}; there are {known}")
 
     skipped: dict[str, str] = {}
     installed: dict[str, contestants.Installed] = {}

@@ -18,6 +18,7 @@ OPTIONS = [
     {"optionId": "allow_always", "name": "Always allow", "kind": "allow_always"},
     {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
 ]
+PIECE = "a piece of a streamed answer, 40 letters "
 KIB = "0123456789abcdef" * 64
 
 
@@ -87,10 +88,10 @@ class FloorAgent:
         count = int(words[1]) if words[0] != "echo" else 1
         match words[0]:
             case "stream":
-                for index in range(count):
+                for _ in range(count):
                     if self._cancelled:
                         break
-                    await self._chunk(session_id, f"piece {index:08d} of a streamed answer text ")
+                    await self._chunk(session_id, PIECE)
             case "tools":
                 for _ in range(count):
                     if self._cancelled:

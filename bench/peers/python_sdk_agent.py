@@ -30,6 +30,7 @@ OPTIONS = [
     PermissionOption(option_id="allow_always", name="Always allow", kind="allow_always"),
     PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 ]
+PIECE = "a piece of a streamed answer, 40 letters "
 KIB = "0123456789abcdef" * 64
 
 
@@ -64,10 +65,10 @@ class BenchAgent(Agent):
         count = int(words[1]) if words[0] != "echo" else 1
         match words[0]:
             case "stream":
-                for index in range(count):
+                for _ in range(count):
                     if self._cancelled:
                         break
-                    await self._chunk(session_id, f"piece {index:08d} of a streamed answer text ")
+                    await self._chunk(session_id, PIECE)
             case "tools":
                 for _ in range(count):
                     if self._cancelled:

@@ -12,6 +12,7 @@ const OPTIONS = [
   { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
   { optionId: "reject", name: "Reject", kind: "reject_once" },
 ];
+const PIECE = "a piece of a streamed answer, 40 letters ";
 const KIB = "0123456789abcdef".repeat(64);
 
 let cancelled = false;
@@ -60,8 +61,7 @@ async function prompt({ params, client }) {
   const count = word === "echo" ? 1 : Number(text.slice(word.length));
   if (word === "stream") {
     for (let index = 0; index < count && !cancelled; index += 1) {
-      const number = String(index).padStart(8, "0");
-      await chunk(client, sessionId, `piece ${number} of a streamed answer text `);
+      await chunk(client, sessionId, PIECE);
     }
   } else if (word === "tools") {
     for (let index = 0; index < count && !cancelled; index += 1) {

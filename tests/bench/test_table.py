@@ -41,7 +41,7 @@ def test_an_agent_without_a_figure_shows_a_dash() -> None:
 
 
 def test_the_table_stands_without_its_base() -> None:
-    """No Python SDK on this machine: medians, no ratios, no verdict on goals."""
+    """No Python SDK on this machine: medians, no ratios, no verdict on goals that are ratios."""
     text = markdown({"bob": {"stream_per_s": [5.0]}}, ours="bob")
     assert "| 5.00 |" in text
     assert "reached" not in text
@@ -64,3 +64,10 @@ def test_spread_is_half_the_quartile_distance() -> None:
     """As a part of the median; nothing to say about fewer than three rounds."""
     assert spread([80.0, 90.0, 100.0, 110.0, 120.0]) == 0.1
     assert spread([1.0, 9.0]) == 0
+
+
+def test_absolute_goals_need_no_base() -> None:
+    """Growth under a stalled client is held against the outbox limit, not against another agent."""
+    text = markdown({"bob": {"stall_growth_mib": [3.5], "exit_ms": [2500.0]}}, ours="bob")
+    assert "≤ 4 MiB reached" in text
+    assert "≤ 2000 ms missed" in text
