@@ -18,6 +18,7 @@ OPTIONS = [
     {"optionId": "allow_always", "name": "Always allow", "kind": "allow_always"},
     {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
 ]
+NOTE = "/home/somebody/project/notes/note.txt"
 PIECE = "a piece of a streamed answer, 40 letters "
 KIB = "0123456789abcdef" * 64
 
@@ -109,10 +110,11 @@ class FloorAgent:
         call_id = f"call_{self._calls}"
         call = {
             "toolCallId": call_id,
-            "title": "read_file: note.txt",
+            "title": f"read_file: {NOTE}",
             "kind": "read",
             "status": "pending",
-            "rawInput": {"path": "note.txt"},
+            "rawInput": {"path": NOTE, "limit": 1},
+            "locations": [{"path": NOTE}],
         }
         await self._update(session_id, {"sessionUpdate": "tool_call", **call})
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()

@@ -23,13 +23,21 @@ from acp import (
     update_agent_message_text,
     update_tool_call,
 )
-from acp.schema import AgentCapabilities, AllowedOutcome, Implementation, PermissionOption, ToolCallUpdate
+from acp.schema import (
+    AgentCapabilities,
+    AllowedOutcome,
+    Implementation,
+    PermissionOption,
+    ToolCallLocation,
+    ToolCallUpdate,
+)
 
 OPTIONS = [
     PermissionOption(option_id="allow", name="Allow once", kind="allow_once"),
     PermissionOption(option_id="allow_always", name="Always allow", kind="allow_always"),
     PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 ]
+NOTE = "/home/somebody/project/notes/note.txt"
 PIECE = "a piece of a streamed answer, 40 letters "
 KIB = "0123456789abcdef" * 64
 
@@ -86,14 +94,22 @@ class BenchAgent(Agent):
     async def _tool(self, session_id: str) -> None:
         self._calls += 1
         call_id = f"call_{self._calls}"
-        title = "read_file: note.txt"
-        arguments = {"path": "note.txt"}
-        call = start_tool_call(call_id, title, kind="read", status="pending", raw_input=arguments)
+        title = f"read_file: {NOTE}"
+        arguments = {"path": NOTE, "limit": 1}
+        places = [ToolCallLocation(path=NOTE)]
+        call = start_tool_call(
+            call_id, title, kind="read", status="pending", locations=places, raw_input=arguments
+        )
         await self._client.session_update(session_id=session_id, update=call)
         answer = await self._client.request_permission(
             session_id=session_id,
             tool_call=ToolCallUpdate(
-                tool_call_id=call_id, title=title, kind="read", status="pending", raw_input=arguments
+                tool_call_id=call_id,
+                title=title,
+                kind="read",
+                status="pending",
+                locations=places,
+                raw_input=arguments,
             ),
             options=OPTIONS,
         )

@@ -12,6 +12,7 @@ const OPTIONS = [
   { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
   { optionId: "reject", name: "Reject", kind: "reject_once" },
 ];
+const NOTE = "/home/somebody/project/notes/note.txt";
 const PIECE = "a piece of a streamed answer, 40 letters ";
 const KIB = "0123456789abcdef".repeat(64);
 
@@ -29,10 +30,11 @@ async function tool(client, sessionId) {
   const toolCallId = `call_${calls}`;
   const call = {
     toolCallId,
-    title: "read_file: note.txt",
+    title: `read_file: ${NOTE}`,
     kind: "read",
     status: "pending",
-    rawInput: { path: "note.txt" },
+    rawInput: { path: NOTE, limit: 1 },
+    locations: [{ path: NOTE }],
   };
   await update(client, sessionId, { sessionUpdate: "tool_call", ...call });
   const { outcome } = await client.request(methods.client.session.requestPermission, {
