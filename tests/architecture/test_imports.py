@@ -1,0 +1,96 @@
+"""The arrows between the rooms of the package: who may import whom, and what the pure rooms may not know."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conftest import Module
+
+EVERYTHING = None
+
+ARROWS: dict[str, set[str] | None] = {
+    "jsonrpc": set(),
+    "protocol": {"jsonrpc"},
+    "transport": set(),
+    "process": set(),
+    "config": set(),
+    "llm": set(),
+    "tools": {"process"},
+    "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools"},
+    "client": {"jsonrpc", "protocol", "transport", "process"},
+    "cli": EVERYTHING,
+    "__main__": {"cli"},
+    "hall": set(),
+}
+"""Room -> the rooms it may import beside itself and the hall (`acp_agent` itself, which holds the version)."""
+
+PURE = {"jsonrpc", "protocol"}
+"""Rooms whose bytes and times are arguments, so that one test can be both ends."""
+
+OUTSIDE_WORLD = {
+    "asyncio",
+    "concurrent",
+    "datetime",
+    "httpx",
+    "logging",
+    "multiprocessing",
+    "os",
+    "queue",
+    "random",
+    "select",
+    "selectors",
+    "signal",
+    "socket",
+    "subprocess",
+    "threading",
+    "time",
+    "uuid",
+}
+
+
+def room_of(name: str) -> str:
+    """`acp_agent.llm.client` is in room `llm`; `acp_agent` itself is the hall."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else "hall"
+
+
+def test_no_room_imports_against_the_arrows(modules: tuple[Module, ...]) -> None:
+    """Arrows are one-way; one that is not listed here is a decision to be made, not an accident."""
+    rooms = {room_of(module.name) for module in modules}
+    assert rooms <= ARROWS.keys(), "a new room needs its arrows listed"
+    wrong = []
+    for module in modules:
+        room = room_of(module.name)
+        allowed = ARROWS[room]
+        for target, line in module.imports():
+            # `from acp_agent import __version__` names something in the hall, not a room.
+            if not target.startswith("acp_agent.") or room_of(target) not in rooms:
+                continue
+            if allowed is not EVERYTHING and room_of(target) not in {room, "hall", *allowed}:
+                wrong.append(f"{module.path.name}:{line}: {room} -> {target}")
+    assert wrong == []
+
+
+def test_the_pure_rooms_know_no_clock_no_environment_and_no_loop(modules: tuple[Module, ...]) -> None:
+    """Sans-IO: time and ids are arguments; nothing in there can wait, log or read the environment."""
+    wrong = [
+        f"{module.name}:{line}: {target}"
+        for module in modules
+        if room_of(module.name) in PURE
+        for target, line in module.imports()
+        if target.split(".")[0] in OUTSIDE_WORLD
+    ]
+    assert wrong == []
+
+
+def test_no_import_is_relative(modules: tuple[Module, ...]) -> None:
+    """A name that is searched for is found in every file that uses it."""
+    wrong = [
+        f"{module.name}:{node.lineno}"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert wrong == []
