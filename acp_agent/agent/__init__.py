@@ -1,0 +1,1 @@
+"""Bob: the ACP agent role on the core, with a model and tools."""

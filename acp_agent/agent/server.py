@@ -1,0 +1,252 @@
+"""Bob on standard input and output: reads lines, hands out what they mean, runs turns one after the other.
+
+Owns the tasks, the queue of turns and the end of the program. A cancel is acted on where it is read, never behind a
+queue. Deliberately absent: what a turn does (turn.py), what the messages mean (protocol/).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from acp_agent.agent.handlers import AGENT_INFO, Handlers
+from acp_agent.agent.log import Log
+from acp_agent.agent.peer import Peer
+from acp_agent.agent.prompt import flatten
+from acp_agent.agent.session import Session
+from acp_agent.agent.turn import Engine, PromptTurn
+from acp_agent.config import LogLevel, ModelSettings, Settings
+from acp_agent.jsonrpc.errors import ErrorCode, RpcError
+from acp_agent.jsonrpc.messages import RequestId
+from acp_agent.llm.model import Model, ToolSpec
+from acp_agent.llm.providers import create_model
+from acp_agent.process import end_all, end_lingering
+from acp_agent.protocol.connection import Connection, Role
+from acp_agent.protocol.events import (
+    Event,
+    NotificationReceived,
+    ProtocolViolation,
+    RequestReceived,
+    ResponseReceived,
+    StreamEnded,
+)
+from acp_agent.protocol.policy import Policy
+from acp_agent.tools.builtin import default_tools
+from acp_agent.transport.outbox import Outbox
+from acp_agent.transport.stdio import Descriptors, StdioTransport, take_over
+
+# What the protocol leaves open, and Bob's answer to it.
+POLICY: Final = Policy(
+    queue_prompts=True,
+    unknown_session_code=ErrorCode.INVALID_PARAMS,
+    any_authenticate=True,
+    lax_content=True,
+    lax_mcp_servers=True,
+    served=frozenset({"initialize", "authenticate", "session/new", "session/prompt"}),
+)
+
+# Together under the 2 s in which an agent is gone after the end of its input.
+_END_TURNS_S: Final = 1.5
+_FLUSH_S: Final = 0.3
+
+
+class Server:
+    """One connection of Bob, from the first byte to the exit code."""
+
+    def __init__(self, settings: Settings, engine: Engine, descriptors: Descriptors) -> None:
+        self._engine = engine
+        self._log = engine.log
+        self._connection = Connection(Role.AGENT, POLICY, settings.limits.max_line_bytes)
+        self._outbox = Outbox(settings.limits.max_outbox_bytes)
+        self._peer = Peer(self._connection, self._outbox)
+        self._handlers = Handlers(self._log)
+        self._transport = StdioTransport(descriptors, self._outbox, self._on_bytes, self._on_write_closed)
+        self._waiting: deque[PromptTurn] = deque()
+        self._running: PromptTurn | None = None
+        self._turn_came = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._exit_code = 0
+        self._handle: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "initialize": self._handlers.initialize,
+            "authenticate": self._handlers.authenticate,
+            "session/new": self._handlers.session_new,
+        }
+
+    async def run(self) -> int:
+        """Serve until the input ends, the output is closed or a signal comes; return the exit code."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._end, 0)
+        loop.add_signal_handler(signal.SIGINT, self._end, 128 + signal.SIGINT)
+        self._transport.start()
+        turns = asyncio.ensure_future(self._run_turns())
+        ended = asyncio.ensure_future(self._ended.wait())
+        await asyncio.wait({turns, ended}, return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        await asyncio.wait({turns, asyncio.ensure_future(end_all())}, timeout=_END_TURNS_S)
+        turns.cancel()
+        await self._transport.finish(_FLUSH_S)
+        if turns.done() and not turns.cancelled():
+            turns.result()  # a bug in the queue itself is not to be swallowed
+        return self._exit_code
+
+    # -- reading
+
+    def _on_bytes(self, data: bytes) -> None:
+        # Line by line: the answer to one may decide whether the next is legal (session/new behind initialize).
+        for line in self._connection.lines(data):
+            for event in self._connection.receive_line(line):
+                self._dispatch(event)
+        if not data:
+            for event in self._connection.end_of_stream():
+                self._dispatch(event)
+
+    def _dispatch(self, event: Event) -> None:
+        match event:
+            case ResponseReceived():
+                self._peer.settle(event)
+            case NotificationReceived():
+                self._on_notification(event)
+            case RequestReceived():
+                self._on_request(event)
+            case ProtocolViolation():
+                self._on_violation(event)
+            case StreamEnded():
+                self._end(0)
+
+    def _on_request(self, request: RequestReceived) -> None:
+        if request.method == "session/prompt":
+            session = self._handlers.sessions[request.params["sessionId"]]
+            self._enqueue(request.id, session, flatten(request.params["prompt"]))
+            return
+        try:
+            result = self._handle[request.method](request.params)
+        except RpcError as error:
+            self._peer.respond_error(request.id, error)
+        except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
+            self._log.trace(error)
+            sentence = f"Internal error: {type(error).__name__} in {request.method}"
+            self._peer.respond_error(request.id, RpcError(ErrorCode.INTERNAL_ERROR, sentence))
+        else:
+            self._peer.respond(request.id, result)
+
+    def _on_notification(self, event: NotificationReceived) -> None:
+        if event.method == "session/cancel":
+            session_id = event.params["sessionId"]
+            self._cancel(lambda turn: turn.session.id == session_id)
+        elif event.method == "$/cancel_request":
+            request_id = event.params["requestId"]
+            self._cancel(lambda turn: turn.request_id == request_id)
+
+    def _on_violation(self, event: ProtocolViolation) -> None:
+        verdict = event.verdict
+        where = "".join(
+            f", {name} {text}" for name, text in verdict.where.items() if name in {"method", "path"}
+        )
+        self._log.say(f"client: {verdict.reason}: {verdict.sentence}{where}")
+        if event.reply is not None:
+            self._peer.post(event.reply)
+
+    # -- turns
+
+    def _enqueue(self, request_id: RequestId, session: Session, text: str) -> None:
+        self._waiting.append(PromptTurn(request_id, session, text, self._peer, self._engine))
+        self._turn_came.set()
+
+    async def _run_turns(self) -> None:
+        """Turns of all sessions, one at a time, first come first served."""
+        while not self._ended.is_set():
+            if not self._waiting:
+                self._turn_came.clear()
+                await self._turn_came.wait()
+                continue
+            self._running = self._waiting.popleft()
+            try:
+                await self._running.run()
+            finally:
+                self._running = None
+            await end_lingering()
+
+    def _cancel(self, concerns: Callable[[PromptTurn], bool]) -> None:
+        """Cancel turns that were sent before this: the running one stops, those that wait are answered at once."""
+        if self._running is not None and concerns(self._running):
+            self._running.cancel()
+        for turn in [turn for turn in self._waiting if concerns(turn)]:
+            self._waiting.remove(turn)
+            turn.cancel()
+            turn.answer()
+
+    # -- the end
+
+    def _on_write_closed(self) -> None:
+        self._log.say("standard output is closed: nobody reads the answers")
+        self._end(0)
+
+    def _end(self, exit_code: int) -> None:
+        if self._ended.is_set():
+            return
+        self._exit_code = exit_code
+        self._ended.set()
+        self._turn_came.set()
+        if self._running is not None:
+            self._running.stop()
+        for turn in self._waiting:
+            turn.stop()
+            turn.answer()
+        self._waiting.clear()
+
+
+def run(settings: Settings, environ: Mapping[str, str]) -> int:
+    """Serve ACP on this process's standard input and output; return the exit code.
+
+    Raises ModelError, before anything is read or written, if the model can't be set up as configured, and
+    NoStandardOutputError.
+    """
+    log = Log(debug=settings.log_level is LogLevel.DEBUG)
+    key = environ.get(settings.model.api_key_env) if settings.model.api_key_env else None
+    model = _create_model(settings.model, key, log)
+    secrets = [settings.model.api_key_env] if settings.model.api_key_env else []
+    tools = default_tools(
+        environ=environ,
+        secrets=secrets,
+        bash_timeout_s=settings.bash.timeout_s,
+        bash_max_output_bytes=settings.bash.max_output_bytes,
+    )
+    specs = tuple(ToolSpec(*spec) for spec in tools.specs())
+    engine = Engine(model, tools, specs, settings.limits.max_steps, log)
+    # From here on nothing that is printed, by us, by a library or by a child, can touch the wire.
+    descriptors = take_over()
+    log.banner(f"{AGENT_INFO['title']} {AGENT_INFO['version']}")
+    log.banner(f"model: {model.label}")
+    log.banner(f"configuration: {settings.source or 'none found, built-in defaults'}")
+    if settings.model.api_key_env and not key:
+        log.banner(
+            f"warning: the environment variable {settings.model.api_key_env} for the API key is not set"
+        )
+    return asyncio.run(_serve(settings, engine, descriptors, model))
+
+
+def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
+    return create_model(
+        provider=settings.provider,
+        base_url=settings.base_url,
+        name=settings.name,
+        api_key=key,
+        api_key_variable=settings.api_key_env,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        connect_timeout_s=settings.connect_timeout_s,
+        idle_timeout_s=settings.idle_timeout_s,
+        retries=settings.retries,
+        script=settings.script,
+        on_retry=log.say,
+    )
+
+
+async def _serve(settings: Settings, engine: Engine, descriptors: Descriptors, model: Model) -> int:
+    try:
+        return await Server(settings, engine, descriptors).run()
+    finally:
+        await model.aclose()
