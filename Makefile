@@ -20,10 +20,13 @@ demo: $(VENV)/.runs
 	@$(VENV)/bin/python -m acp_agent.client.demo
 
 # The checks that need little run side by side; then the tests, which use both cores by themselves, with what they
-# print in sight. The schemas come first because the tests compare with the official file that they fetch.
+# print in sight. The schemas come first because the tests compare with the official file that they fetch. What fails
+# stops nothing, so that one run shows everything.
 test: $(VENV)/.develops
-	$(TOX) run-parallel --parallel 2 -e lint,types,schemas,diagrams
-	$(TOX) run -e py
+	@failed=0; \
+	$(TOX) run-parallel --parallel 2 -e lint,types,schemas,diagrams || failed=1; \
+	$(TOX) run -e py || failed=1; \
+	exit $$failed
 
 bench: $(VENV)/.runs
 	$(VENV)/bin/python bench/run.py $(ARGS)
