@@ -69,7 +69,7 @@ def test_no_room_imports_against_the_arrows(modules: tuple[Module, ...]) -> None
                 continue
             if allowed is not EVERYTHING and room_of(target) not in {room, "hall", *allowed}:
                 wrong.append(f"{module.path.name}:{line}: {room} -> {target}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_pure_rooms_know_no_clock_no_environment_and_no_loop(modules: tuple[Module, ...]) -> None:
@@ -81,4 +81,4 @@ def test_the_pure_rooms_know_no_clock_no_environment_and_no_loop(modules: tuple[
         for target, line in module.imports()
         if target.split(".")[0] in OUTSIDE_WORLD
     ]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)

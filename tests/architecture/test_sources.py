@@ -36,7 +36,7 @@ def test_every_module_has_its_test_file(modules: tuple[Module, ...], checkout: P
         expected = checkout / "tests" / inside.parent / f"test_{inside.name}"
         if has_behaviour(module) and module.name not in WITHOUT_OWN_TEST and not expected.is_file():
             missing.append(str(expected.relative_to(checkout)))
-    assert missing == []
+    assert not missing, "\n".join(missing)
 
 
 def test_the_list_of_modules_without_own_test_is_current(modules: tuple[Module, ...], checkout: Path) -> None:
@@ -63,7 +63,8 @@ def test_no_module_is_too_long(modules: tuple[Module, ...]) -> None:
 
 def test_every_module_says_what_it_owns(modules: tuple[Module, ...]) -> None:
     """A module opens with a docstring."""
-    assert [module.name for module in modules if not ast.get_docstring(module.tree)] == []
+    wrong = [module.name for module in modules if not ast.get_docstring(module.tree)]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_nothing_prints_to_standard_output_by_accident(modules: tuple[Module, ...]) -> None:
@@ -78,7 +79,7 @@ def test_nothing_prints_to_standard_output_by_accident(modules: tuple[Module, ..
         and node.func.id == "print"
         and not any(keyword.arg == "file" for keyword in node.keywords)
     ]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_file_names_a_place_that_only_one_machine_has(
@@ -98,4 +99,4 @@ def test_no_file_names_a_place_that_only_one_machine_has(
         for number, line in enumerate(text.splitlines(), start=1):
             if any(place in line for place in places) or REGISTRY_HOST.search(line):
                 wrong.append(f"{path.relative_to(checkout)}:{number}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
