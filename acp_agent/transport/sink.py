@@ -136,7 +136,9 @@ class _SmallWritesSink(_DescriptorSink):
     __slots__ = ()
 
     def write(self, buffers: Sequence[Buffer]) -> int:
-        if not select.select([], [self.descriptor], [], 0)[1]:
+        poll = select.poll()
+        poll.register(self.descriptor, select.POLLOUT)
+        if not poll.poll(0):
             raise BlockingIOError
         with memoryview(buffers[0]) as whole, whole[: select.PIPE_BUF] as part:
             return os.write(self.descriptor, part)
