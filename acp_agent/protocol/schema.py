@@ -31,7 +31,8 @@ _pieces: dict[int, Callable[[Any], bool]] = {}
 def is_valid(definition: str, value: object) -> bool:
     """Whether `value` (decoded JSON) is an instance of `definition`, a name such as "PromptRequest".
 
-    A value no validator can hold (a lone surrogate, a non-JSON object) is not valid, and never an exception.
+    What makes the validator give up (nested too deep, not JSON) is not valid, and never an exception. That
+    strings can be written as UTF-8 is not judged here: the codec refuses those that cannot.
     Raises KeyError for a definition that does not exist.
     """
     decide = _compiled.get(definition)
