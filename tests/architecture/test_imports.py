@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ OUTSIDE_WORLD = {
 }
 
 
+HEAVY = {"httpx", "httpx_sse", "hypothesis", "jsonschema", "platformdirs", "tomllib"}
+"""What a start with the built-in model has no use for; together these take longer to import than all the rest."""
+
+
 def room_of(name: str) -> str:
     """`acp_agent.llm.client` is in room `llm`; `acp_agent` itself is the hall."""
     parts = name.split(".")
@@ -82,3 +88,14 @@ def test_the_pure_rooms_know_no_clock_no_environment_and_no_loop(modules: tuple[
         if target.split(".")[0] in OUTSIDE_WORLD
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_start_loads_nothing_that_only_other_starts_need() -> None:
+    """An editor waits for the first answer: httpx comes with a real model, jsonschema with a refusal to explain."""
+    program = (
+        f"import sys, acp_agent.agent.server, acp_agent.config\nprint(sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
