@@ -67,7 +67,10 @@ class Child:
         self._end_of_output = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
         self.returncode: int | None = None
-        read_end, write_end = os.pipe()
+        try:
+            read_end, write_end = os.pipe()
+        except OSError as error:
+            raise CannotStart(f"{argv[0]} cannot be started: {error.strerror}") from error
         try:
             self._process = _start(argv, cwd, env, write_end)
         except BaseException:

@@ -68,12 +68,16 @@ def entry(pid: int | str) -> Entry | None:
 
 def process_table() -> list[Entry] | None:
     """Every process that is visible, zombies too; None when the system has no /proc."""
-    try:
-        names = os.listdir(_PROC)  # noqa: PTH208 - a Path for every process would triple the cost
-    except OSError:
-        return None
-    found = [one for name in names if name.isdigit() and (one := entry(name)) is not None]
+    found = [one for pid in _pids() if (one := entry(pid)) is not None]
     return found or None
+
+
+def _pids() -> list[int]:
+    """Every pid there is; none when the system has no /proc."""
+    try:
+        return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - faster by far
+    except OSError:
+        return []
 
 
 def session_is_alive(leader: int, *, leader_reaped: bool) -> bool:
@@ -82,10 +86,10 @@ def session_is_alive(leader: int, *, leader_reaped: bool) -> bool:
     leader_reaped: we have taken its exit status, so a process with its pid now is a stranger that was
     given the same number, and the session is over.
     """
-    table = process_table()
-    if table is None:
+    pids = _pids()
+    if not pids:
         return _signal_group(leader, 0)
-    return bool(_members(leader, table, leader_reaped=leader_reaped))
+    return bool(_members(leader, pids, leader_reaped=leader_reaped))
 
 
 async def end_session(leader: int, *, leader_reaped: bool = False, grace_s: float = GRACE_S) -> bool:
@@ -96,9 +100,9 @@ async def end_session(leader: int, *, leader_reaped: bool = False, grace_s: floa
     Cancelled, it sends SIGKILL to all it knows before it gives way.
     """
     table = process_table()
-    if table is None:
-        return await _end_group(leader, grace_s)
-    found = _members(leader, table, leader_reaped=leader_reaped)
+    if table is None or not (leader_reaped or any(one.pid == leader for one in table)):
+        return await _end_group(leader, grace_s)  # no /proc, or one that does not show what is there
+    found = _members(leader, [one.pid for one in table], leader_reaped=leader_reaped)
     if not leader_reaped:
         found = _with_descendants({leader, *(one.pid for one in found)}, table)
     try:
@@ -111,14 +115,19 @@ async def end_session(leader: int, *, leader_reaped: bool = False, grace_s: floa
     while True:
         # One more look for what was forked while we were killing.
         left = await _wait_gone(found, deadline - loop.time())
-        found = _members(leader, process_table() or [], leader_reaped=leader_reaped)
+        found = _members(leader, _pids(), leader_reaped=leader_reaped)
         if not found or loop.time() >= deadline:
             return not (found or left)
         _signal_all(found, signal.SIGKILL)
 
 
-def _members(leader: int, table: list[Entry], *, leader_reaped: bool) -> list[Entry]:
-    members = [one for one in table if one.session == leader and not _is_gone(one)]
+def _members(leader: int, pids: list[int], *, leader_reaped: bool) -> list[Entry]:
+    members = []
+    for pid in pids:
+        # Asking for the session alone is ten times cheaper than reading an entry.
+        with contextlib.suppress(OSError):  # it ended, or may not be asked
+            if os.getsid(pid) == leader and (one := entry(pid)) is not None and not _is_gone(one):
+                members.append(one)
     if leader_reaped and any(one.pid == leader for one in members):
         return []
     return members

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_agent.process import child_environment
+from acp_agent.process import CannotStart, child_environment
 from acp_agent.process.child import Child
 
 
@@ -43,5 +43,20 @@ def test_a_child_is_finished_once() -> None:
         assert await child.finish() == ("x\n", 0)
         with pytest.raises(RuntimeError, match="finished once"):
             await child.finish()
+
+    asyncio.run(work())
+
+
+def test_no_free_descriptor_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bad times are told like bad input."""
+
+    def refuse() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    async def work() -> None:
+        monkeypatch.setattr(os, "pipe", refuse)
+        with pytest.raises(CannotStart, match="echo cannot be started: Too many open files"):
+            Child(["echo"], cwd=Path("/"), env={}, max_output_bytes=100)
+        monkeypatch.undo()
 
     asyncio.run(work())

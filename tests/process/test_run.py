@@ -178,14 +178,14 @@ def test_a_timeout_ends_everything_and_keeps_what_was_written(tmp_path: Path) ->
 
 def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     """B306: SIGTERM, grace, SIGKILL."""
-    outcome = finished('trap "" TERM; echo $$; while :; do sleep 600; done', timeout_s=0.5)
+    outcome = finished('trap "" TERM; echo $$; while :; do sleep 600; done', timeout_s=1)
     assert (outcome.timed_out, outcome.signal_name) == (True, "SIGKILL")
     gone(int(outcome.output))
 
 
 def test_sigterm_gives_a_child_the_time_to_clean_up() -> None:
     """Grace: what a handler of SIGTERM writes is still in the output."""
-    outcome = finished('trap "echo cleaned; exit 7" TERM; echo ready; sleep 600 & wait', timeout_s=0.5)
+    outcome = finished('trap "echo cleaned; exit 7" TERM; echo ready; sleep 600 & wait', timeout_s=1)
     assert outcome.timed_out
     assert outcome.output == "ready\ncleaned\n"
     assert outcome.exit_code == 7
@@ -247,7 +247,8 @@ def test_a_child_detached_with_setsid_outlives_the_turn(tmp_path: Path) -> None:
 
     async def work() -> int:
         outcome = await bash(
-            "setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 & sleep 0.2", cwd=tmp_path
+            "setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 & until [ -s pid ]; do sleep 0.01; done",
+            cwd=tmp_path,
         )
         assert not outcome.leaves_behind
         child = await pid_in(tmp_path / "pid")
@@ -306,13 +307,9 @@ def test_a_cancel_is_read_while_a_child_writes_without_end(tmp_path: Path) -> No
     async def work() -> None:
         task = asyncio.ensure_future(bash("echo $$ > pid; exec yes", cwd=tmp_path))
         child = await pid_in(tmp_path / "pid")
-        turns = 0
-        loop = asyncio.get_running_loop()
-        end = loop.time() + 0.2
-        while loop.time() < end:
+        for _ in range(300):
             await asyncio.sleep(0)
-            turns += 1
-        assert turns > 20
+        assert not task.done()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -400,7 +397,7 @@ def test_without_proc_the_group_is_ended(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("acp_agent.process.sessions._PROC", str(tmp_path / "absent"))
 
     async def work() -> list[int]:
-        outcome = await bash('trap "" TERM; echo $$; sleep 600', timeout_s=0.5)
+        outcome = await bash('trap "" TERM; echo $$; sleep 600', timeout_s=1)
         assert outcome.timed_out
         background = await bash("sleep 600 & echo $!")
         assert background.leaves_behind
@@ -419,7 +416,7 @@ def test_without_pidfd_a_thread_notices_the_exit(tmp_path: Path) -> None:
     """Old kernels, sandboxes and macOS: the same exits, signals, timeouts, cancels and early closing."""
     assert finished("exit 3").exit_code == 3
     assert finished("kill -SEGV $$").signal_name == "SIGSEGV"
-    assert finished("echo $$; sleep 600", timeout_s=0.5).timed_out
+    assert finished("echo $$; sleep 600", timeout_s=1).timed_out
     test_a_cancel_ends_the_group_and_goes_on(tmp_path)
     (tmp_path / "pid").unlink()
     test_a_loop_that_closes_early_leaves_no_child(tmp_path)

@@ -22,6 +22,13 @@ def stat_line(pid: int, name: str, state: str, parent: int, session: int, start:
 @pytest.fixture
 def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("acp_agent.process.sessions._PROC", str(tmp_path))
+
+    def session_of(pid: int) -> int:
+        if (found := entry(pid)) is None:
+            raise ProcessLookupError
+        return found.session
+
+    monkeypatch.setattr(os, "getsid", session_of)
     return tmp_path
 
 
@@ -85,3 +92,12 @@ def test_our_own_process_is_in_the_table() -> None:
     assert found is not None
     assert found.parent == os.getppid()
     assert found.session == os.getsid(0)
+
+
+def test_a_proc_that_hides_the_leader_is_not_believed(proc: Path) -> None:
+    """In some sandboxes /proc shows other processes than there are; the group is ended then."""
+    put(proc, 4_000_001, stat_line(4_000_001, "other", "S", 1, 4_000_001, 5))
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as process:
+        ending = asyncio.run(end_session(process.pid, grace_s=0.1))
+        assert process.wait(10) == -15
+    assert not ending  # the zombie, not yet reaped here, still counts for the group
