@@ -173,50 +173,49 @@ class OpenAIModel:
             if not given_out or not _is_broken_connection(error):
                 raise
             end = End.BROKEN
-        if reader.complete and end is not End.DONE:
-            for event in await self._rest(server_events, reader):
+        if end is not End.BROKEN and (reader.complete or end is End.DONE):
+            for event in await self._rest(server_events, reader, done=end is End.DONE):
                 yield event
         for event in reader.close(end):
             yield event
-        if end is End.DONE:
-            await _drain(server_events)
 
     async def _rest(
-        self, server_events: AsyncIterator[ServerEvent], reader: AnswerReader
+        self, server_events: AsyncIterator[ServerEvent], reader: AnswerReader, *, done: bool
     ) -> list[ModelEvent]:
-        """Read what follows a finish reason, for a moment: the answer is whole, whatever happens to the connection."""
+        """Read to the end of the body, for a moment: the answer is whole, whatever happens to the connection now."""
         found: list[ModelEvent] = []
         try:
-            async with asyncio.timeout(_REST_S):
+            async with asyncio.timeout(_DRAIN_S if done else _REST_S) as limit:
                 async for server_event in server_events:
-                    for chunk in self._chunks(server_event):
+                    for chunk in [] if done else self._chunks(server_event):
                         if chunk is _DONE:
-                            return found
+                            done = True
+                            limit.reschedule(asyncio.get_running_loop().time() + _DRAIN_S)
+                            break
                         found.extend(reader.feed(chunk))
+        except ModelError:
+            pass
         except _transport_errors():  # TimeoutError is one of them
             pass
         return found
 
     def _chunks(self, event: ServerEvent) -> list[object]:
         """Return the decoded chunks of one server event, _DONE for the closing word."""
-        data = event.data.strip()
-        if not data or data.startswith(":"):  # ":" is a comment that a proxy has wrapped into data
+        if event.name == DOCUMENT:
+            lines = [event.data]
+        else:
+            # A line that begins with ":" is a comment which a proxy has wrapped into data.
+            lines = [line for line in event.data.split("\n") if line.strip() and not line.startswith(":")]
+        if not lines:
             return []
-        if data == "[DONE]":
-            return [_DONE]
         try:
-            chunks: list[object] = [_decoded(data)]
-        except ValueError:
-            # Events without the blank line between them arrive as the lines of one.
-            lines = [line.strip() for line in data.split("\n") if line.strip()]
             try:
-                chunks = [
-                    _DONE if line == "[DONE]" else _decoded(line)
-                    for line in lines
-                    if not line.startswith(":")
-                ]
+                chunks = [_chunk("\n".join(lines))]
             except ValueError:
-                return self._unreadable(event)
+                # Events without the blank line between them arrive as the lines of one.
+                chunks = [_chunk(line) for line in lines]
+        except ValueError:
+            return self._unreadable(event)
         if event.name == "error" and not (isinstance(chunks[0], dict) and "error" in chunks[0]):
             raise refusal_in_stream({"error": chunks[0]}, self._address)
         return chunks
@@ -288,12 +287,14 @@ class OpenAIModel:
 _DONE = object()
 
 
-def _decoded(text: str) -> object:
-    """Decode JSON; raise ValueError. The slow reader is for what the strict one refuses: half characters, NaN."""
+def _chunk(text: str) -> object:
+    """Decode one chunk; raise ValueError. The slow reader is for what the strict one refuses: half characters, NaN."""
     import json
 
     import orjson
 
+    if text.strip() == "[DONE]":
+        return _DONE
     try:
         return orjson.loads(text)
     except ValueError:
@@ -314,17 +315,6 @@ def _is_broken_connection(error: Exception) -> bool:
     import httpx
 
     return not isinstance(error, httpx.TimeoutException | httpx.DecodingError)
-
-
-async def _drain(server_events: AsyncIterator[ServerEvent]) -> None:
-    try:
-        async with asyncio.timeout(_DRAIN_S):
-            async for _ in server_events:
-                pass
-    except ModelError:
-        pass
-    except _transport_errors():
-        pass
 
 
 async def _beginning_of(response: httpx.Response) -> str:

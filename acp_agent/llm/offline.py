@@ -45,7 +45,7 @@ _COMMANDS = (
     ("read_file", re.compile(r"read\s+(?P<path>.+)", re.IGNORECASE)),
     (
         "edit_file",
-        re.compile(r"edit\s+(?P<path>.+?):\s(?P<old_text>.+?)\s=>\s(?P<new_text>.*)", re.DOTALL | re.I),
+        re.compile(r"edit\s+(?P<path>.+?):\s(?P<old_text>.+?)\s=>(?:\s(?P<new_text>.*))?", re.DOTALL | re.I),
     ),
     ("write_file", re.compile(r"write\s+(?P<path>.+?):(?:\s(?P<content>.*))?", re.DOTALL | re.IGNORECASE)),
 )

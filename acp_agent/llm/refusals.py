@@ -229,7 +229,10 @@ def _reason_of(error: Exception, address: ServerAddress) -> tuple[str, bool]:
 
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLError):
-            return f"the secure connection failed ({one_line(cause.reason or str(cause), address)})", True
+            return (
+                f"the secure connection failed ({one_line(getattr(cause, 'reason', None) or str(cause), address)})",
+                True,
+            )
         if isinstance(cause, socket.gaierror):
             return "its host name is not known; check model.baseUrl and the network", False
         if isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED:

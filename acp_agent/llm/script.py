@@ -147,14 +147,16 @@ def _schema() -> dict[str, Any]:
 
 
 def _expected(schema: dict[str, Any], schema_path: list[str | int]) -> str | None:
-    """Return the description beside an alternative that did not fit; the validator's own words for it help nobody."""
-    if not schema_path or schema_path[-1] not in ("oneOf", "anyOf", "pattern", "dependentSchemas", "not"):
+    """Return what was expected where nothing of several fits; the validator's own words for that help nobody."""
+    if not schema_path or schema_path[-1] not in ("oneOf", "anyOf", "enum"):
         return None
     node: Any = schema
     for step in schema_path[:-1]:
         node = node[step]
-        if isinstance(node, dict) and "$ref" in node:
-            node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+        if isinstance(node, str):  # the path names the step through a reference
+            node = schema["$defs"][node.rpartition("/")[2]]
+    if schema_path[-1] == "enum":
+        return "expected one of " + ", ".join(f'"{one}"' for one in node["enum"])
     description = node.get("description")
     return f"expected {description}" if description else None
 
