@@ -143,6 +143,13 @@ def mark_installed(home: Path, what: str) -> None:
     (home / ".installed").write_text(what)
 
 
+def rooted(words: Sequence[str]) -> tuple[str, ...]:
+    """A command in which relative paths of existing files are absolute: every measure runs in a directory of its own."""
+    return tuple(
+        str(Path(word).absolute()) if "/" in word and Path(word).is_file() else word for word in words
+    )
+
+
 def run(command: Sequence[str], cwd: Path | None = None) -> None:
     """Run an installer; CannotInstall with the last thing it said if it fails."""
     try:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from contestants import rooted
 from measures import MEASURES, Contestant, Load, Setting
 
 
@@ -30,8 +31,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--top", type=int, default=25, help="lines to print (default 25)")
     parser.add_argument("command", nargs="+", help="a Python script and its arguments")
     options = parser.parse_args(arguments)
-    script = Path(options.command[0]).resolve()
-    command = [interpreter_of(script), str(script), *options.command[1:]]
+    words = rooted(options.command)
+    command = [interpreter_of(Path(words[0])), *words]
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         if options.measure == "start":
             lines = imports(command)

@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
     installed: dict[str, contestants.Installed] = {}
     for name in names:
         if name in commands:
-            installed[name] = contestants.Installed(tuple(shlex.split(commands[name])), {})
+            installed[name] = contestants.Installed(contestants.rooted(shlex.split(commands[name])), {})
             continue
         say(f"setting up {name}")
         try:

@@ -61,6 +61,15 @@ def test_a_peer_that_cannot_be_installed_is_left_out_with_the_reason(
     assert "- floor: python 3" in out
 
 
+def test_paths_of_a_command_hold_in_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every measure runs somewhere else; a relative path would name nothing there."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "agent").touch()
+    monkeypatch.chdir(tmp_path)
+    words = contestants.rooted(["bin/agent", "serve", "--config", "no/such.toml"])
+    assert words == (str(tmp_path / "bin" / "agent"), "serve", "--config", "no/such.toml")
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
