@@ -408,7 +408,11 @@ def text_of(value: Any) -> str:
 
 def _layout(value: Any, indent: int, used: int) -> str:
     flat = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, (dict, list)) or not value or (indent > 0 and indent + used + len(flat) <= WIDTH):
+    if (
+        not isinstance(value, (dict, list))
+        or not value
+        or (indent > 0 and indent + used + len(flat) <= WIDTH)
+    ):
         return flat
     pad = " " * (indent + 2)
     if isinstance(value, dict):

@@ -62,13 +62,20 @@ def _verified(content: bytes, origin: str) -> bytes:
 
 def _download() -> bytes:
     with tempfile.TemporaryDirectory() as scratch:
-        command = [*_npm(), "pack", f"{PACKAGE}@{VERSION}", "--silent", "--pack-destination", scratch]
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=300, check=False)
+        command = [*_npm(), "pack", f"{PACKAGE}@{VERSION}", "--loglevel=error", "--pack-destination", scratch]
+        try:
+            done = subprocess.run(
+                command, cwd=scratch, capture_output=True, text=True, timeout=300, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise OfficialSchemaUnavailableError(
+                f"npm could not fetch {PACKAGE}@{VERSION}: {error}"
+            ) from error
         archives = list(Path(scratch).glob("*.tgz"))
         if done.returncode or len(archives) != 1:
-            reason = (done.stderr or done.stdout).strip().splitlines()
+            reason = [line.removeprefix("npm error ") for line in done.stderr.strip().splitlines()[:2]]
             raise OfficialSchemaUnavailableError(
-                f"npm could not fetch {PACKAGE}@{VERSION}: {reason[0] if reason else 'no package arrived'}"
+                f"npm could not fetch {PACKAGE}@{VERSION}: {', '.join(reason) or 'no package arrived'}"
             )
         with tarfile.open(archives[0]) as archive:
             member = archive.extractfile(MEMBER)

@@ -17,7 +17,7 @@ BY_HAND = {
     " terminal/output terminal/wait_for_exit terminal/kill terminal/release elicitation/create elicitation/complete!",
     Side.BOTH: "$/cancel_request!",
 }
-GATES = {
+GATES: dict[str, dict[str, object]] = {
     "logout": {"agentCapabilities": {"auth": {"logout": {}}}},
     "session/load": {"agentCapabilities": {"loadSession": True}},
     "session/resume": {"agentCapabilities": {"sessionCapabilities": {"resume": {}}}},

@@ -190,7 +190,7 @@ def test_jsonschema_rs_decides_even_if_nothing_can_be_explained(monkeypatch: pyt
     assert check("CancelNotification", S) == Problem("", "a valid CancelNotification")
 
 
-LEAVES = [None, True, 0, -1, 1.5, "", "x", [], {}, 2**70]
+LEAVES: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], {}, 2**70]
 SOURCES: list[tuple[str, Any]] = [
     (definition, value) for definition, value, _, _ in EXPLAINED.values() if json.dumps(value).isascii()
 ]
