@@ -144,7 +144,7 @@ def mark_installed(home: Path, what: str) -> None:
 
 
 def rooted(words: Sequence[str]) -> tuple[str, ...]:
-    """A command in which relative paths of existing files are absolute: every measure runs in a directory of its own."""
+    """A command in which relative paths of existing files are absolute: each measure runs elsewhere."""
     return tuple(
         str(Path(word).absolute()) if "/" in word and Path(word).is_file() else word for word in words
     )
