@@ -1,0 +1,131 @@
+"""The command line: what `acp-agent` understands, what each command is built from, and its exit code.
+
+    0    as it should be (chat --once: the turn ended with end_turn)
+    1    it did not work out
+    2    wrong arguments or configuration: one sentence on standard error, nothing on standard output
+    130  left by Ctrl-C in the middle of a turn
+
+The only module that joins all rooms. Each command imports its own when it runs: an editor that starts `serve` does
+not wait for the chat, and the chat does not load an agent. Deliberately absent: anything a room can do by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from acp_agent import __version__
+
+USAGE_ERROR = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence instead of a page."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that `arguments` (without the program's name; None: the process's own) ask for."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # The agent's own command line follows `--` and is passed on word for word (R-310).
+    agent_command: list[str] | None = None
+    if "--" in given:
+        agent_command = given[given.index("--") + 1 :]
+        given = given[: given.index("--")]
+    try:
+        options = _parser().parse_args(given)
+        if agent_command is not None and options.command != "chat":
+            return _refuse("only chat takes an agent command after --")
+        if options.command == "serve":
+            return _serve(options)
+        return _chat(options, agent_command)
+    except SystemExit as ending:  # argparse: --help, --version, a usage error
+        return ending.code if isinstance(ending.code, int) else USAGE_ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="acp-agent",
+        description="Bob, a coding agent for editors that speak the Agent Client Protocol, and a chat with any agent.",
+    )
+    parser.add_argument("--version", action="version", version=f"acp-agent {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    serve = commands.add_parser(
+        "serve",
+        help="be the agent: speak ACP on standard input and output (an editor starts this)",
+        description="Speak ACP on standard input and output, as an editor's agent. Logs go to standard error.",
+    )
+    serve.add_argument("--config", metavar="FILE", type=Path, help="the configuration file to use")
+
+    chat = commands.add_parser(
+        "chat",
+        help="talk to Bob, or to any ACP agent, in this terminal",
+        usage="acp-agent chat [options] [-- AGENT COMMAND...]",
+        description="Talk to an ACP agent in this terminal: Bob, unless an agent's command follows --.",
+        epilog="Ctrl-C stops the running turn, a second one leaves; the end of the input (Ctrl-D) leaves too.",
+    )
+    chat.add_argument("--cwd", metavar="DIR", type=Path, help="the directory to work in (default: this one)")
+    chat.add_argument("--config", metavar="FILE", type=Path, help="Bob's configuration file")
+    chat.add_argument(
+        "--once", metavar="PROMPT", help="run one prompt and exit: 0 if its turn ended well, else 1"
+    )
+    chat.add_argument("--json", action="store_true", help="print one JSON object a line for each event")
+    answer = chat.add_mutually_exclusive_group()
+    answer.add_argument("--yes", action="store_true", help="allow what the agent asks for, each time once")
+    answer.add_argument("--reject", action="store_true", help="refuse whatever the agent asks for")
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from acp_agent import config  # each command pays for its own imports only
+    from acp_agent.agent import server
+    from acp_agent.llm.errors import ModelError
+    from acp_agent.transport.stdio import NoStandardOutputError
+
+    try:
+        settings = config.load(options.config, Path.cwd(), os.environ)
+        return server.run(settings, os.environ)
+    except FileNotFoundError:
+        return _refuse("the working directory does not exist any more")
+    except (config.ConfigError, ModelError, NoStandardOutputError) as error:
+        return _refuse(str(error))
+
+
+def _chat(options: argparse.Namespace, agent_command: list[str] | None) -> int:
+    from acp_agent.client import chat  # each command pays for its own imports only
+
+    try:
+        cwd = (options.cwd or Path()).resolve(strict=True)
+    except OSError:
+        return _refuse(f"the directory {options.cwd or '.'} does not exist")
+    if not cwd.is_dir():
+        return _refuse(f"{options.cwd} is not a directory")
+    if agent_command == []:
+        return _refuse("after -- the agent's command is expected")
+    if agent_command is not None and options.config is not None:
+        return _refuse("--config is for Bob; an agent of your own takes its own options after --")
+    if agent_command is None:
+        # -P: the project's own files must not stand in for modules of Python.
+        agent_command = [sys.executable, "-P", "-m", "acp_agent", "serve"]
+        if options.config is not None:
+            if not options.config.is_file():
+                return _refuse(f"the configuration file {options.config} does not exist")
+            agent_command += ["--config", str(options.config.absolute())]
+    answer = chat.Answer.ALLOW if options.yes else chat.Answer.REJECT if options.reject else chat.Answer.ASK
+    return chat.run(
+        chat.ChatOptions(
+            command=tuple(agent_command), cwd=cwd, once=options.once, as_json=options.json, answer=answer
+        )
+    )
+
+
+def _refuse(sentence: str) -> int:
+    print(f"acp-agent: {sentence}", file=sys.stderr)
+    return USAGE_ERROR
