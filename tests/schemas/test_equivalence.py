@@ -244,7 +244,7 @@ def mutated(draw: st.DrawFn, instances: st.SearchStrategy[Any]) -> Any:
 
 
 def test_the_definitions_are_the_official_ones(official_schema: Schema) -> None:
-    """Issue requirement: all 178 definitions, no more and no fewer."""
+    """Requirement: all 178 definitions, no more and no fewer."""
     assert set(DEFINITIONS) == set(official_schema["$defs"])
     assert len(DEFINITIONS) == 178
 
