@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from acp_agent.transport.outbox import FLUSH_MARK_BYTES, Outbox
 from acp_agent.transport.sink import Sink, open_sink
 
-READ_BYTES = 256 * 1024
-"""One read: more than a pipe holds, so that one call empties it; also the slice of a file between two passes."""
+READ_BYTES = 64 * 1024
+"""One read: what a pipe of Linux holds. Four times as much measured no faster on pipes, and a flood is noticed between
+two reads only. Also the slice of a file between two passes of the loop."""
 
 _FIRST_FREE_DESCRIPTOR = 3
 
