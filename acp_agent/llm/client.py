@@ -29,6 +29,7 @@ from acp_agent.llm.refusals import (
     one_line,
     refusal_in_stream,
     refusal_of_status,
+    said_in,
     transport_failure,
 )
 from acp_agent.llm.retry import RetryPolicy, retry_after_s
@@ -47,7 +48,9 @@ _DRAIN_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds. idle_s: the longest silence, also before the first byte; a local model may read a long prompt first."""
+    """Seconds. idle_s: the longest silence, also before the first byte; a local model may read a long prompt first.
+
+    Keep-alive comments are no silence: a server that queues a request may say so for as long as the person waits."""
 
     connect_s: float = 10.0
     idle_s: float = 300.0
@@ -142,7 +145,7 @@ class OpenAIModel:
         client = self._connected()
         try:
             async with client.stream("POST", self._url, content=body, headers=self._headers()) as response:
-                if response.status_code != 200:
+                if not response.is_success:
                     await self._raise_for(response, body)
                 async with aclosing(read_events(response.aiter_bytes())) as server_events:
                     async for event in self._events(server_events, reader):
@@ -216,6 +219,15 @@ class OpenAIModel:
                 chunks = [_chunk(line) for line in lines]
         except ValueError:
             return self._unreadable(event)
+        if (
+            event.name == DOCUMENT
+            and isinstance(chunks[0], dict)
+            and not {"choices", "error"} & chunks[0].keys()
+        ):
+            raise ModelBadAnswer(
+                f"{self._address.url} answered with something else than a chat completion: "
+                f"{said_in(event.data, self._address)}; check model.baseUrl"
+            )
         if event.name == "error" and not (isinstance(chunks[0], dict) and "error" in chunks[0]):
             raise refusal_in_stream({"error": chunks[0]}, self._address)
         return chunks
@@ -267,12 +279,17 @@ class OpenAIModel:
         if self._client is None:
             import httpx  # here, because only the first request needs its 60 ms
 
+            parts = urlsplit(self._url)
+            loopback = _is_loopback(parts.hostname or "")
             try:
                 self._client = httpx.AsyncClient(
                     timeout=httpx.Timeout(
                         self._timeouts.idle_s, connect=self._timeouts.connect_s, pool=self._timeouts.connect_s
                     ),
-                    trust_env=not _is_loopback(urlsplit(self._url).hostname or ""),
+                    trust_env=not loopback,
+                    # Loading the certificates takes longer than all the rest; plain HTTP to this machine has no use
+                    # for them, as neither a proxy nor a redirect can bring TLS in.
+                    verify=not (loopback and parts.scheme == "http"),
                     follow_redirects=False,
                 )
             except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:

@@ -418,6 +418,15 @@ def test_a_web_page_instead_of_an_answer_hints_at_the_address(ask: Ask, wire: An
     assert "model.baseUrl" in str(asked.error)
 
 
+def test_a_json_answer_that_is_no_completion_hints_at_the_address(ask: Ask, wire: Any) -> None:
+    """Another service that answers 200 to everything."""
+    for body in (b'{"message":"hello there"}', b'{"a": 1}'):
+        asked = ask(wire.http(body, kind="application/json"))
+        assert isinstance(asked.error, ModelBadAnswer)
+        assert "something else than a chat completion" in str(asked.error)
+        assert len(asked.server.requests) == 1
+
+
 # Errors the server reports
 
 
@@ -772,6 +781,36 @@ def test_a_cancel_closes_the_connection(serving: Any, wire: Any, moment: str) ->
             with pytest.raises(asyncio.CancelledError):
                 await task
             await server.client_gone.wait()
+            await model.aclose()
+
+    asyncio.run(question())
+
+
+def test_a_cancel_at_any_step_of_an_answer_closes_the_connection(serving: Any, wire: Any) -> None:
+    """From the arrival of the request on, one step of the event loop later each time."""
+
+    async def reply(exchange: Any) -> None:
+        await exchange.say(wire.endless(b""))
+        for _ in range(10):
+            await exchange.say(wire.sse(wire.text("a"), done=False))
+            await asyncio.sleep(0)
+        await exchange.until_client_is_gone()
+
+    async def question() -> None:
+        async with serving(reply) as server:
+            model = OpenAIModel(server.url, "m", timeouts=Timeouts(1000, 1000))
+            for steps in range(50):
+                server.asked.clear()
+                server.client_gone.clear()
+                task = asyncio.create_task(collect(model))
+                await server.asked.wait()
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                await server.client_gone.wait()
+            assert server.connections == len(server.requests) == 50
             await model.aclose()
 
     asyncio.run(question())
