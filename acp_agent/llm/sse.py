@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_EVENT_CHARS = 16 * 1024 * 1024
 """Longest line of a stream, and longest document, that is kept in memory."""
 
-DOCUMENT = "document"
-"""Event name given to a body that is no event stream but one JSON (or HTML) document."""
+DOCUMENT = "\ndocument"
+"""Event name given to a body that is no event stream but one JSON (or HTML) document; no server can send this name."""
 
 # At the start of a line only; each block handed to the decoder starts at one.
 _ERROR_LINE = re.compile(r"(?<![^\r\n])error:")
