@@ -9,12 +9,19 @@ Deliberately absent: envelopes (messages.py).
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 
 # An escaped surrogate; the only spelling that is valid JSON and that orjson refuses.
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+# A whole escape, so that an escaped backslash starts none: a pair, half of one, or any other.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    rb"|\\.",
+    re.DOTALL,
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -25,14 +32,20 @@ class DecodeError(ValueError):
 def decode(line: bytes) -> Any:
     """One JSON value from one line of UTF-8. Raises DecodeError.
 
-    A lone surrogate becomes U+FFFD, except in the top-level `id`: an id that can't be echoed must be refused.
+    A lone surrogate becomes U+FFFD, except in the top-level `id`: an id that can't be echoed must be refused, so it
+    is given as a string that UTF-8 can't carry.
     """
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
         if _SURROGATE_ESCAPE.search(line) is None:
             raise DecodeError(error.msg) from None
-    return _decode_with_surrogates(line)
+    value = _decode_replacing(line, b"\\ufffd")
+    id_ = value.get("id") if isinstance(value, dict) else None
+    # Was U+FFFD there, or has it been put there? With another replacement only the second kind changes.
+    if isinstance(id_, str) and "\ufffd" in id_ and _decode_replacing(line, b"?")["id"] != id_:
+        value["id"] = "\ud800"
+    return value
 
 
 def encode(message: Any) -> bytes:
@@ -58,18 +71,10 @@ def replace_surrogates(value: Any) -> Any:
     return value
 
 
-def _decode_with_surrogates(line: bytes) -> Any:
-    import json  # only for the rare line that orjson refuses
-
+def _decode_replacing(line: bytes, replacement: bytes) -> Any:
+    """Decode with every lone surrogate escape spelled otherwise; the same parser, so the same rules for the rest."""
+    repaired = _ESCAPE.sub(lambda found: replacement if found["lone"] else found[0], line)
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
-        raise DecodeError(reason) from None
-    if isinstance(value, dict) and isinstance(value.get("id"), str):
-        return {key: item if key == "id" else replace_surrogates(item) for key, item in value.items()}
-    return replace_surrogates(value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+        return orjson.loads(repaired)
+    except orjson.JSONDecodeError as error:
+        raise DecodeError(error.msg) from None

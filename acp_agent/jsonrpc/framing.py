@@ -5,13 +5,14 @@ Owns the bytes of an unfinished line. Deliberately absent: decoding, JSON, any r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024
+# Slices below this are put together at once, so that a line that comes byte by byte costs its bytes and no more.
+_SMALL_SLICE = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class LineTooLong:
+class LineTooLong(NamedTuple):
     """Stands where a line over the limit was; the line's bytes are gone, the next line starts clean."""
 
     limit: int
@@ -58,7 +59,10 @@ class LineBuffer:
         if self._held + len(piece) > self._max + 1:
             self._skip(found)
             return
-        self._parts.append(piece)
+        if self._parts and len(self._parts[-1]) + len(piece) <= _SMALL_SLICE:
+            self._parts[-1] += piece
+        else:
+            self._parts.append(piece)
         self._held += len(piece)
 
     def _end_line(self, found: list[bytes | LineTooLong]) -> None:

@@ -6,8 +6,7 @@ Deliberately absent: which methods exist and what their params look like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 
@@ -15,10 +14,11 @@ RequestId = int | str | None
 
 _INT64_MIN: Final = -(2**63)
 _INT64_MAX: Final = 2**63 - 1
+# Up to here a float holds every integer; beyond it another number may have been rounded to this one.
+_EXACT_MAX: Final = 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A call that must be answered once. params: the member as it came; {} when absent or null."""
 
     id: RequestId
@@ -26,16 +26,14 @@ class Request:
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(NamedTuple):
     """A message that is never answered. params: as in Request."""
 
     method: str
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """An answer. error is None for a success, whose result may be any JSON value, null too."""
 
     id: RequestId
@@ -43,8 +41,7 @@ class Response:
     error: RpcError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """An object that is no message.
 
     reason: a slug (`bad_envelope`, `bad_id`, `batch`, `not_an_object`, `response_malformed`).
@@ -68,14 +65,15 @@ _BAD_VERSION = 'the member "jsonrpc" must be "2.0"'
 def read_id(value: Any) -> tuple[bool, RequestId]:
     """Whether a value can be an id, and the id it is: 1.0 is the integer 1.
 
-    Refused: fractions, booleans, objects, arrays, integers outside 64 bits, strings that UTF-8 can't carry.
+    Refused: fractions, booleans, objects, arrays, integers outside 64 bits, strings that UTF-8 can't carry. A
+    parser gives an integer that is too large as a float, so a float is an integer only where floats are exact.
     """
     kind = type(value)
     if kind is int:
         return _INT64_MIN <= value <= _INT64_MAX, value
     if kind is str:
         return value.isascii() or _is_encodable(value), value
-    if kind is float and value.is_integer() and _INT64_MIN <= value <= _INT64_MAX:
+    if kind is float and value.is_integer() and abs(value) <= _EXACT_MAX:
         return True, int(value)
     return value is None, None
 
