@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from acp_agent.agent.history import History
 from acp_agent.agent.log import Log
@@ -36,8 +35,7 @@ _ENDINGS: Final[dict[FinishReason, StopReason]] = {
 _LATE_ANSWER_S: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """What every turn works with. max_steps: model calls in a turn."""
 
     model: Model
@@ -92,6 +90,7 @@ class PromptTurn:
                 raise
             result = "cancelled"
         except ModelError as error:
+            self._engine.log.trace(error)
             result = _failure(str(error))
         except Exception as error:  # noqa: BLE001 - the one place where a bug inside a turn ends up
             self._engine.log.trace(error)
