@@ -9,7 +9,6 @@ Deliberately absent: JSON-RPC ids and schemas; conversation.py has checked both 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from acp_agent.jsonrpc.errors import RpcError
@@ -265,10 +264,10 @@ def _ending(turn: Turn, result: dict[str, Any], *, own: bool) -> tuple[TurnEvent
     """
     facts = turn.facts()
     if result["stopReason"] == "cancelled":
-        return TurnEvent.FINISH_CANCELLED, facts if own else replace(facts, calls_open=0)
+        return TurnEvent.FINISH_CANCELLED, facts if own else facts._replace(calls_open=0)
     if result["stopReason"] != "end_turn":
-        facts = replace(facts, calls_open=0)
-    return TurnEvent.FINISH, facts if own else replace(facts, cancel_asked=False)
+        facts = facts._replace(calls_open=0)
+    return TurnEvent.FINISH, facts if own else facts._replace(cancel_asked=False)
 
 
 def _error_event(error: RpcError) -> TurnEvent:

@@ -1,20 +1,14 @@
 """The life of one connection: from the first byte until one direction has ended.
 
-Owns the transitions K2, K3, K4, K8 and K9 of the connection: which answer to `initialize` makes it ready, and
-that an ended stream ends it. Both sides and an onlooker use the same machine.
+Owns the states, events and facts of K2, K3, K4, K8 and K9: which answer to `initialize` makes a connection ready,
+and that an ended stream ends it. Both sides and an onlooker use the same machine.
 
-Deliberately absent: ids, capabilities and whether an `initialize` is open (K1, K5, K6 are decided by the
-holder of the open requests, and never change the state), clocks, and any effect. The class is never run by
-the product: `step.py` compiles it into a table, and only tests put the library's own engine beside that
-table.
+Deliberately absent: the transitions (`classes.py`); ids, capabilities and whether an `initialize` is open (K1, K5, K6
+are decided by the holder of the open requests, and never change the state), clocks, and any effect.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from enum import StrEnum
-
-from statemachine import State, StateMachine
+from typing import NamedTuple
 
 
 class ConnectionState(StrEnum):
@@ -38,8 +32,7 @@ class ConnectionEvent(StrEnum):
     """A direction ended, became unreadable, or an end was decided (K8, K9)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionFacts:
+class ConnectionFacts(NamedTuple):
     """What the guards ask about.
 
     version_spoken: the `protocolVersion` in the result is one the client speaks. Only the events about a
@@ -52,16 +45,3 @@ class ConnectionFacts:
 def version_spoken(facts: ConnectionFacts) -> bool:
     """Whether the client speaks the version the agent named."""
     return facts.version_spoken
-
-
-class ConnectionMachine(StateMachine):
-    """The one place where the transitions of a connection stand."""
-
-    uninitialised = State(ConnectionState.UNINITIALISED, ConnectionState.UNINITIALISED, initial=True)
-    ready = State(ConnectionState.READY, ConnectionState.READY)
-    closing = State(ConnectionState.CLOSING, ConnectionState.CLOSING, final=True)
-
-    agree_version = uninitialised.to(ready, cond=version_spoken)
-    refuse_version = uninitialised.to(closing, unless=version_spoken)
-    fail_initialize = uninitialised.to(uninitialised)
-    end_stream = closing.from_(uninitialised, ready)

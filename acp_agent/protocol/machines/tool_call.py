@@ -1,20 +1,15 @@
 """The life of one tool call, from its first announcement to its result.
 
-Owns the order of a call's statuses and the rule that a call whose permission is open or refused neither
-starts nor succeeds; `failed` stays open to it, because that is how a refused call normally ends.
+Owns a call's statuses, and the facts for the rule that a call whose permission is open or refused neither starts nor
+succeeds; `failed` stays open to it, because that is how a refused call normally ends.
 
-Deliberately absent: the call's content, its id, and the check that the id is known. A call may be announced
-with any first status; the machine is asked only about what happens next. Nothing leads back from
-`completed` or `failed`, not even a change of content: who watches a sloppy peer sees "no edge" and judges
-it.
+Deliberately absent: the transitions (`classes.py`); the call's content, its id, and the check that the id is known. A
+call may be announced with any first status; the machine is asked only about what happens next. Nothing leads back from
+`completed` or `failed`, not even a change of content: who watches a sloppy peer sees "no edge" and judges it.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from enum import StrEnum
-
-from statemachine import State, StateMachine
+from typing import NamedTuple
 
 
 class ToolCallState(StrEnum):
@@ -39,8 +34,7 @@ class ToolCallEvent(StrEnum):
     """Content, title or locations change and the status does not (a repeated status included)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallFacts:
+class ToolCallFacts(NamedTuple):
     """What the guards ask about.
 
     permission_open: a permission request for this call is unanswered.
@@ -59,21 +53,3 @@ def permission_open(facts: ToolCallFacts) -> bool:
 def permission_denied(facts: ToolCallFacts) -> bool:
     """Whether somebody said no."""
     return facts.permission_denied
-
-
-# Shared by every edge that means "the tool did or does its work".
-_UNPERMITTED = [permission_open, permission_denied]
-
-
-class ToolCallMachine(StateMachine):
-    """The one place where the transitions of a tool call stand."""
-
-    pending = State(ToolCallState.PENDING, ToolCallState.PENDING, initial=True)
-    in_progress = State(ToolCallState.IN_PROGRESS, ToolCallState.IN_PROGRESS)
-    completed = State(ToolCallState.COMPLETED, ToolCallState.COMPLETED, final=True)
-    failed = State(ToolCallState.FAILED, ToolCallState.FAILED, final=True)
-
-    start = pending.to(in_progress, unless=_UNPERMITTED)
-    complete = completed.from_(pending, in_progress, unless=_UNPERMITTED)
-    fail = failed.from_(pending, in_progress)
-    touch = pending.to(pending) | in_progress.to(in_progress)

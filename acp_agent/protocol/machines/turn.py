@@ -1,23 +1,18 @@
 """The life of one prompt turn, from the prompt to its answer.
 
-Owns the states of a turn and every way it may end (T3 to T16). While a turn is active its state says the
+Owns the states, events and facts of a turn (T3 to T16). While a turn is active its state says the
 first of these that is true: somebody must answer a permission request, a tool runs, something has been
 shown, nothing has. A cancel is no state: it is a fact, because everything else stays legal until the
 answer, and what it forbids is written in the guards of the endings. With a cancel of the whole turn asked,
 our own answers lead to `cancelled` only.
 
-Deliberately absent: the tool calls and permission requests themselves (the caller counts them into
-`TurnFacts`), the queue of turns, stop reasons, and text chunks after the first: a chunk changes no state
-and costs no step.
+Deliberately absent: the transitions (`classes.py`); the tool calls and permission requests themselves (the caller
+counts them into `TurnFacts`), the queue of turns, stop reasons, and text chunks after the first: a chunk changes no
+state and costs no step.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
-
-from statemachine import State, StateMachine
+from typing import NamedTuple
 
 
 class TurnState(StrEnum):
@@ -65,8 +60,7 @@ class TurnEvent(StrEnum):
     """An answer that cannot be read as one: its id is used up, the turn is over (T16). Never our own."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFacts:
+class TurnFacts(NamedTuple):
     """What the guards ask about: counts within this turn, as they are once the event has been taken in.
 
     permissions_open: permission requests without an answer.
@@ -108,79 +102,3 @@ def cancel_asked(facts: TurnFacts) -> bool:
 def turn_cancel_asked(facts: TurnFacts) -> bool:
     """Whether the cancel was one that forbids an error as the answer."""
     return facts.turn_cancel_asked
-
-
-class TurnMachine(StateMachine):
-    """The one place where the transitions of a turn stand.
-
-    Where an event has several edges from a state, their guards exclude each other, so their order means
-    nothing.
-    """
-
-    pending = State(TurnState.PENDING, TurnState.PENDING, initial=True)
-    streaming = State(TurnState.STREAMING, TurnState.STREAMING)
-    awaiting_permission = State(TurnState.AWAITING_PERMISSION, TurnState.AWAITING_PERMISSION)
-    running_tool = State(TurnState.RUNNING_TOOL, TurnState.RUNNING_TOOL)
-    done = State(TurnState.DONE, TurnState.DONE, final=True)
-    cancelled = State(TurnState.CANCELLED, TurnState.CANCELLED, final=True)
-    failed = State(TurnState.FAILED, TurnState.FAILED, final=True)
-
-    start_streaming = (
-        pending.to(streaming)
-        | streaming.to(streaming)
-        | awaiting_permission.to(awaiting_permission)
-        | running_tool.to(running_tool)
-    )
-
-    change_call = (
-        awaiting_permission.from_(
-            pending, streaming, awaiting_permission, running_tool, cond=permissions_open
-        )
-        | running_tool.from_(
-            pending, streaming, awaiting_permission, running_tool, cond=calls_running, unless=permissions_open
-        )
-        | streaming.from_(
-            pending, streaming, awaiting_permission, running_tool, unless=[permissions_open, calls_running]
-        )
-    )
-
-    ask_permission = awaiting_permission.from_(pending, streaming, awaiting_permission, running_tool)
-    answer_permission = (
-        awaiting_permission.to(awaiting_permission, cond=permissions_open)
-        | awaiting_permission.to(running_tool, cond=calls_running, unless=permissions_open)
-        | awaiting_permission.to(streaming, unless=[permissions_open, calls_running])
-    )
-
-    cancel = (
-        pending.to(pending)
-        | streaming.to(streaming)
-        | awaiting_permission.to(awaiting_permission)
-        | running_tool.to(running_tool)
-    )
-
-    finish = done.from_(
-        pending,
-        streaming,
-        awaiting_permission,
-        running_tool,
-        unless=[cancel_asked, permissions_open, calls_open],
-    )
-    finish_cancelled = cancelled.from_(
-        pending,
-        streaming,
-        awaiting_permission,
-        running_tool,
-        cond=cancel_asked,
-        unless=[permissions_open, calls_open],
-    )
-    stop_cancelled = cancelled.from_(
-        pending, streaming, awaiting_permission, running_tool, unless=turn_cancel_asked
-    )
-    fail = failed.from_(pending, streaming, awaiting_permission, running_tool, unless=turn_cancel_asked)
-    disconnect = failed.from_(pending, streaming, awaiting_permission, running_tool)
-    reject_answer = failed.from_(pending, streaming, awaiting_permission, running_tool)
-
-    # An observer cannot refuse an answer: it ends the turn, rightly or not. Normally that is where the
-    # refused edge would have led; an error after a cancel of the whole turn ends it as cancelled all the
-    # same (T13).
-    forced: ClassVar[dict[str, TurnState]] = {TurnEvent.FAIL: TurnState.CANCELLED}

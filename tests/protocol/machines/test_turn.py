@@ -115,14 +115,13 @@ def test_a_refusal_names_every_fact_in_the_way_and_no_other(state: TurnState, ev
 
 def test_the_active_states_are_those_that_are_not_final() -> None:
     """Requirement: what is exported as active is what the table says."""
-    assert set(ACTIVE) == ACTIVE_TURN_STATES == set(TURN.edges) - TURN.final
+    assert set(ACTIVE) == ACTIVE_TURN_STATES == set(TURN.decisions) - TURN.final
     assert TURN.initial is TurnState.PENDING
 
 
-def test_no_edge_leaves_a_final_state() -> None:
+def test_an_ended_turn_knows_no_event() -> None:
     """Requirement: an ended turn never becomes active again, whatever comes late."""
     for state in (TurnState.DONE, TurnState.CANCELLED, TurnState.FAILED):
-        assert TURN.edges[state] == {}
         for event in TurnEvent:
             assert step(TURN, state, event, TurnFacts()) == Step(state, event, None, (), None)
 
