@@ -11,7 +11,7 @@ import json
 import socket
 from typing import Any
 
-from raw_client import WAIT_S, Silence
+from raw_client import WAIT_S, Message, Silence
 
 
 class ModelCall:
@@ -141,6 +141,8 @@ class ModelServer:
 
     def hang_up(self) -> None:
         """Close what is open of the requests so far."""
+        while self.is_asked():
+            pass
         for call in self._calls:
             call.hang_up()
         self._calls.clear()
@@ -148,3 +150,28 @@ class ModelServer:
     def close(self) -> None:
         self.hang_up()
         self._listening.close()
+
+
+def assert_valid_history(messages: list[Message]) -> None:
+    """What every OpenAI-compatible server asks: the system prompt first, each call with its result, ids that fit."""
+    assert [one["role"] for one in messages].count("system") == 1
+    assert messages[0]["role"] == "system"
+    awaited: list[str] = []
+    for message in messages[1:]:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] in awaited, "a result without its call, or twice"
+            awaited.remove(message["tool_call_id"])
+            assert isinstance(message["content"], str)
+            continue
+        assert awaited == [], "a call without its result"
+        if message["role"] == "assistant":
+            calls = message.get("tool_calls", [])
+            assert calls or message["content"]
+            assert "tool_calls" not in message or calls
+            awaited = [call["id"] for call in calls]
+            assert len(set(awaited)) == len(awaited)
+            for call in calls:
+                assert isinstance(json.loads(call["function"]["arguments"]), dict)
+        else:
+            assert message["role"] == "user"
+    assert awaited == []

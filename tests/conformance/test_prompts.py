@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelCall, ModelServer
+from model_server import ModelCall, ModelServer, assert_valid_history
 from raw_client import Agent, Message
 
 REJECTED = "[command rejected by the user]"
@@ -18,31 +18,6 @@ REJECTED = "[command rejected by the user]"
 def question(call: ModelCall) -> str:
     """The newest user text of a request."""
     return next(one["content"] for one in reversed(call.messages) if one["role"] == "user")
-
-
-def assert_valid_history(messages: list[Message]) -> None:
-    """What every OpenAI-compatible server asks: the system prompt first, each call with its result, ids that fit."""
-    assert [one["role"] for one in messages].count("system") == 1
-    assert messages[0]["role"] == "system"
-    awaited: list[str] = []
-    for message in messages[1:]:
-        if message["role"] == "tool":
-            assert message["tool_call_id"] in awaited, "a result without its call, or twice"
-            awaited.remove(message["tool_call_id"])
-            assert isinstance(message["content"], str)
-            continue
-        assert awaited == [], "a call without its result"
-        if message["role"] == "assistant":
-            calls = message.get("tool_calls", [])
-            assert calls or message["content"]
-            assert "tool_calls" not in message or calls
-            awaited = [call["id"] for call in calls]
-            assert len(set(awaited)) == len(awaited)
-            for call in calls:
-                assert isinstance(json.loads(call["function"]["arguments"]), dict)
-        else:
-            assert message["role"] == "user"
-    assert awaited == []
 
 
 # -- what the model is asked
