@@ -21,6 +21,7 @@ ARROWS: dict[str, set[str] | None] = {
     "tools": {"process"},
     "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools"},
     "client": {"jsonrpc", "protocol", "transport", "process"},
+    "setup": {"config", "llm", "process", "agent"},
     "cli": EVERYTHING,
     "__main__": {"cli"},
     "hall": set(),
