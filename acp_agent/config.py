@@ -1,6 +1,6 @@
 """Settings: what a person may choose, from one TOML file, checked against `schemas/config.json`.
 
-Owns the search for the file, the defaults (the dataclasses below are their one place) and the sentence for each
+Owns the search for the file, the defaults (the classes below are their one place) and the sentence for each
 mistake in a file. Deliberately absent: secrets. A file names the environment variable that holds a key; the key
 itself is neither read nor kept here, so no settings that are logged can show it.
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 ENVIRONMENT_VARIABLE: Final = "ACP_AGENT_CONFIG"
 FILE_NAME: Final = "acp-agent.toml"
@@ -44,8 +43,7 @@ class LogLevel(StrEnum):
     DEBUG = "debug"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(NamedTuple):
     """[model]: which language model answers, and how it is reached."""
 
     provider: Provider = Provider.OFFLINE
@@ -60,8 +58,7 @@ class ModelSettings:
     script: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LimitSettings:
+class LimitSettings(NamedTuple):
     """[limits]: what bounds work and memory."""
 
     max_steps: int = 100
@@ -69,21 +66,19 @@ class LimitSettings:
     max_outbox_bytes: int = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class BashSettings:
+class BashSettings(NamedTuple):
     """[tools.bash]: the bash tool."""
 
     timeout_s: float = 120.0
     max_output_bytes: int = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All of it. source is the file it came from, None if there was none."""
 
-    model: ModelSettings = field(default_factory=ModelSettings)
-    limits: LimitSettings = field(default_factory=LimitSettings)
-    bash: BashSettings = field(default_factory=BashSettings)
+    model: ModelSettings = ModelSettings()
+    limits: LimitSettings = LimitSettings()
+    bash: BashSettings = BashSettings()
     log_level: LogLevel = LogLevel.INFO
     source: Path | None = None
 

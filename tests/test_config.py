@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +174,7 @@ def test_the_schema_and_the_settings_name_the_same_things() -> None:
     for table, names, defaults in pairs:
         assert list(table["properties"]) == list(names)
         if names != {"level": "log_level"}:
-            assert list(names.values()) == [field.name for field in fields(defaults)]
+            assert list(names.values()) == list(defaults._fields)
         for key, schema in table["properties"].items():
             assert schema["description"]
             assert schema.get("default") == getattr(defaults, names[key]), key

@@ -7,8 +7,7 @@ the code is order on the wire. Deliberately absent: reading (server.py).
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.messages import RequestId
@@ -18,8 +17,7 @@ from acp_agent.protocol.machines.connection import ConnectionState
 from acp_agent.transport.outbox import Outbox
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A request to the client. answer: resolves with the response, whatever it is; it is never an exception."""
 
     id: RequestId

@@ -72,7 +72,8 @@ class PromptTurn:
         self._interrupt()
 
     def _interrupt(self) -> None:
-        if self._inner is not None:
+        # Once: a second cancel would cut short how the first one cleans up, and leave a model request or a child.
+        if self._inner is not None and not self._inner.cancelling():
             self._inner.cancel()
 
     async def run(self) -> None:

@@ -7,9 +7,8 @@ Owns the value types of that contract and the `Model` protocol. Absent: everythi
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Message = dict[str, object]
 """One message in the OpenAI chat form:
@@ -27,30 +26,26 @@ class FinishReason(StrEnum):
     CONTENT_FILTER = "content_filter"
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one model call as the server counted them; 0 where it did not say."""
 
     input_tokens: int
     output_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(NamedTuple):
     """A piece of the answer, never empty, white space as the model gave it, always encodable as UTF-8."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(NamedTuple):
     """A piece of what the model thinks aloud; not part of the answer and not to be sent back."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallReady:
+class ToolCallReady(NamedTuple):
     """One whole tool call.
 
     id: unique in the conversation that was sent and in this answer.
@@ -63,8 +58,7 @@ class ToolCallReady:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """The last event of every answer that did not fail. TOOL_CALLS if and only if a ToolCallReady came before."""
 
     reason: FinishReason
@@ -74,8 +68,7 @@ class Finished:
 ModelEvent = TextDelta | ReasoningDelta | ToolCallReady | Finished
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(NamedTuple):
     """A tool as it is offered to the model; parameters is a JSON Schema of type object."""
 
     name: str

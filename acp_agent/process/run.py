@@ -19,8 +19,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from acp_agent.process.child import Child
 
@@ -31,8 +31,7 @@ _running: set[Child] = set()
 _lingering: set[Child] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a command ended.
 
     output: text that is valid UTF-8, at most the limit plus one note. left_out_bytes: 0 if it is whole.

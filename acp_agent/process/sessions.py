@@ -19,7 +19,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 GRACE_S = 0.5
 """Between SIGTERM and SIGKILL: time to remove a lock file, short enough for a cancel to answer in 2 s."""
@@ -32,8 +32,7 @@ _FIRST_POLL_S = 0.002
 _LONGEST_POLL_S = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One process as the kernel shows it. start, in clock ticks since boot, tells a reused pid apart."""
 
     pid: int

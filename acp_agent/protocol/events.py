@@ -5,16 +5,14 @@ Deliberately absent: what to do about them (agent/, client/, and later whoever w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.jsonrpc.messages import Message, RequestId
 from acp_agent.protocol.verdicts import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class RequestReceived:
+class RequestReceived(NamedTuple):
     """A legal request. Whoever gets it must answer the id exactly once. params: valid for the method."""
 
     id: RequestId
@@ -22,16 +20,14 @@ class RequestReceived:
     params: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NotificationReceived:
+class NotificationReceived(NamedTuple):
     """A legal notification; an unknown or `_` one too, which is ignored by whoever does not know it."""
 
     method: str
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseReceived:
+class ResponseReceived(NamedTuple):
     """The answer to a request of ours. error None: a success, result is valid for the method.
 
     Also given when the peer's response was malformed: then error says so and `result` is None.
@@ -43,8 +39,7 @@ class ResponseReceived:
     error: RpcError | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolViolation:
+class ProtocolViolation(NamedTuple):
     """Something the peer should not have sent; it has changed nothing.
 
     reply: the line to post for it, None if it must not be answered. message: the message if there was one; an
@@ -56,8 +51,7 @@ class ProtocolViolation:
     message: Message | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StreamEnded:
+class StreamEnded(NamedTuple):
     """The peer's stream is at its end: nothing more will come, open calls of ours get no answer.
 
     unanswered: the ids of our requests that were open.

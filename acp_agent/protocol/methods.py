@@ -10,9 +10,9 @@ Source: ACP v1 schema (npm `@agentclientprotocol/sdk` 2.4.0); `schemas/derive.py
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 
 class Side(StrEnum):
@@ -30,8 +30,7 @@ class Kind(StrEnum):
     NOTIFICATION = "notification"
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """One method of the protocol.
 
     params, result: names of definitions in the bundled schemas; result is None for a notification.

@@ -5,13 +5,12 @@ The core enforces what the protocol states; where one agent queues and another r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from acp_agent.protocol.errors import AcpErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """How a Connection decides where the protocol is silent. The defaults are the strict reading.
 
     queue_prompts: a prompt in a session whose turn is open is legal and waits (T2 otherwise refuses it).

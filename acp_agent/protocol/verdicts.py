@@ -6,9 +6,10 @@ Deliberately absent: finding out which verdict applies (conversation.py, turns.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.protocol.errors import STANDARD_TEXT, AcpErrorCode
@@ -83,8 +84,7 @@ REASONS: Final[dict[str, int | None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """One finding about one message.
 
     reason: a slug of REASONS. sentence: one short sentence, never the peer's values.
@@ -95,7 +95,7 @@ class Verdict:
     severity: Severity
     reason: str
     sentence: str
-    where: dict[str, str] = field(default_factory=dict)
+    where: Mapping[str, str] = MappingProxyType({})
     code: int | None = None
 
     def to_error(self) -> RpcError:

@@ -8,9 +8,8 @@ and everything else of the protocol, and the model's way of asking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 ToolKind = Literal["execute", "read", "edit"]
 
@@ -18,8 +17,7 @@ Arguments = dict[str, object]
 """The members of a call, checked against the tool's schema by ToolRegistry.parse."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(NamedTuple):
     """A changed file: absolute path, whole text before (None: it is new) and after, without a BOM."""
 
     path: str
@@ -27,8 +25,7 @@ class FileDiff:
     new_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """What the model is told, whether it counts as a failure, and the change, if a file was changed."""
 
     output: str

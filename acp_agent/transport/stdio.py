@@ -16,7 +16,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from acp_agent.transport.outbox import FLUSH_MARK_BYTES, Outbox
 from acp_agent.transport.sink import Sink, open_sink
@@ -32,8 +32,7 @@ class NoStandardOutputError(Exception):
     """The process was started with its standard output closed, so nobody could hear an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Descriptors:
+class Descriptors(NamedTuple):
     """The protocol's own descriptors: above 2, and never inherited by a child."""
 
     stdin: int
