@@ -14,7 +14,8 @@ Deliberately absent: the process and its pipes (spawn.py), the rules of the prot
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -100,12 +101,12 @@ class _Turn:
 
 @dataclass(slots=True)
 class _OpenPermission:
-    """A permission request without an answer. turn: the turn's request id. task: what awaits the decision."""
+    """A permission request without an answer. turn: the turn's request id. decision: who is still thinking."""
 
     id: RequestId
     request: PermissionRequest
     turn: RequestId
-    task: asyncio.Task[None] | None = None
+    decision: asyncio.Future[Choice] | None = None
 
 
 class Client:
@@ -405,7 +406,8 @@ class Client:
         if choice is None or isinstance(choice, str):
             self._answer(asked, choice)
         else:
-            asked.task = asyncio.get_running_loop().create_task(self._await_choice(asked, choice))
+            asked.decision = asyncio.ensure_future(choice)
+            asked.decision.add_done_callback(functools.partial(self._decided, asked))
 
     def _handle_violation(self, event: ProtocolViolation) -> None:
         if event.reply is not None:
@@ -453,12 +455,20 @@ class Client:
 
     # -- permissions
 
-    async def _await_choice(self, asked: _OpenPermission, choice: Awaitable[Choice]) -> None:
+    def _decided(self, asked: _OpenPermission, decision: asyncio.Future[Choice]) -> None:
+        error = None if decision.cancelled() else decision.exception()
+        if asked.id not in self._permissions:
+            return  # answered meanwhile: the turn was cancelled or has ended
         try:
-            self._answer(asked, await choice)
-        except Exception as error:  # noqa: BLE001 - the agent gets its answer, and who awaits hears of it
-            self._answer(asked, None)
-            self._fail(error)
+            if decision.cancelled():
+                self._answer(asked, None)
+            elif error is not None:
+                self._answer(asked, None)
+                self._fail(error if isinstance(error, Exception) else ClientError(repr(error)))
+            else:
+                self._answer(asked, decision.result())
+        except Exception as problem:  # noqa: BLE001 - as in _receive
+            self._fail(problem)
 
     def _answer(self, asked: _OpenPermission, option_id: Choice) -> None:
         if self._permissions.pop(asked.id, None) is None:
@@ -478,8 +488,8 @@ class Client:
     def _answer_cancelled(self, asked: _OpenPermission) -> None:
         if self._permissions.pop(asked.id, None) is None:
             return
-        if asked.task is not None:
-            asked.task.cancel()
+        if asked.decision is not None:
+            asked.decision.cancel()
         self._post(self._connection.respond(asked.id, {"outcome": {"outcome": "cancelled"}}))
         self._emit(PermissionAnswered(asked.request, None, cancelled=True))
 
@@ -487,26 +497,24 @@ class Client:
 
     def _end(self) -> None:
         """The agent's output is over: whoever waits for it hears so (R-301)."""
-        if self._failure is None:
-            self._receive(b"")
-        self._connection.end_of_stream()
         agent = self._process()
-        gone = AgentGone(agent.ending(), agent.exit_code, agent.stderr_tail)
+        self._receive(b"")
         try:
+            self._connection.end_of_stream()
             if self._failure is None:
                 self._emit(AgentEnded(agent.ending()))
         except Exception as error:  # noqa: BLE001 - as in _receive
             self._fail(error)
-        self._fail(gone)
+        self._fail(AgentGone(agent.ending(), agent.exit_code, agent.stderr_tail))
 
     def _fail(self, error: Exception) -> None:
         if self._failure is not None:
             return
         self._failure = error
-        for asked in self._permissions.values():
-            if asked.task is not None:
-                asked.task.cancel()
-        self._permissions.clear()
+        thinking, self._permissions = self._permissions, {}
+        for asked in thinking.values():
+            if asked.decision is not None:
+                asked.decision.cancel()
         waiting: list[asyncio.Future[Any]] = list(self._calls.values())
         for turn in self._turns.values():
             waiting.append(turn.future)

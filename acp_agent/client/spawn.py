@@ -132,11 +132,13 @@ class AgentProcess:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_EXIT_NOTICE_S):
                 await self._exited.wait()
-        if self._watch is not None:
-            await self._watch
-        code = self.exit_code
-        transport.close()
-        await asyncio.sleep(0)  # the transports say good-bye on the next pass of the loop
+        try:
+            if self._watch is not None:
+                await self._watch
+        finally:
+            code = self.exit_code
+            transport.close()
+            await asyncio.sleep(0)  # the transports say good-bye on the next pass of the loop
         return code
 
     # -- what the pipes say

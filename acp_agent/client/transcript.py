@@ -136,6 +136,7 @@ class Transcript:
         for call in self._calls.cancel_unfinished():
             self._head(call)
             self._screen.line("cancelled", Style.BAD, indent="  ")
+            self._told[call.id] = "failed"  # that the agent calls it so is no news
 
     def turn_ended(self, stop_reason: str) -> None:
         self._between()
@@ -189,14 +190,13 @@ class Transcript:
 
     def _tool_call(self, call: ToolCallView) -> None:
         self._head(call)
-        told = self._told.get(call.id, "pending")
-        self._told[call.id] = call.status
+        news = call.status in _STATUS_WORDS and call.status != self._told.get(call.id)
+        if news:
+            self._told[call.id] = call.status
+            style = {"completed": Style.GOOD, "failed": Style.BAD}.get(call.status, Style.DIM)
+            self._screen.line(_STATUS_WORDS[call.status], style, indent="  ")
         self._diffs(call)
-        if call.status == told or call.status not in _STATUS_WORDS:
-            return
-        style = {"completed": Style.GOOD, "failed": Style.BAD}.get(call.status, Style.DIM)
-        self._screen.line(_STATUS_WORDS[call.status], style, indent="  ")
-        if call.has_ended:
+        if news and call.has_ended:
             self._output(call)
 
     def _head(self, call: ToolCallView) -> None:
