@@ -19,14 +19,16 @@ _REMEMBERED = 1024
 class OpenCall:
     """A request that has no response yet.
 
-    cancel_asked: its sender has asked to cancel it. session_id: the session its params name, if any.
-    refused: watched and found illegal, so that its answer has no consequences.
+    session_id: the session its params name, if any. subject: what the holder of this table keeps with the call, to
+    find it again with the answer whatever happened in between. cancel_asked: its sender has asked to cancel it.
+    refused: watched and found illegal: the slug of the finding.
     """
 
     request: Request
     session_id: str | None = None
+    subject: Any = None
     cancel_asked: bool = False
-    refused: bool = False
+    refused: str | None = None
 
     @property
     def id(self) -> RequestId:

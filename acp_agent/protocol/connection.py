@@ -24,7 +24,7 @@ from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.framing import DEFAULT_MAX_LINE_BYTES, LineBuffer, LineTooLong
 from acp_agent.jsonrpc.messages import Malformed, Notification, Request, RequestId, Response, classify
 from acp_agent.jsonrpc.pending import OpenCall
-from acp_agent.protocol import schema
+from acp_agent.protocol import admission, schema
 from acp_agent.protocol.conversation import Conversation, forbids, other
 from acp_agent.protocol.errors import LocalProtocolError
 from acp_agent.protocol.events import (
@@ -38,12 +38,16 @@ from acp_agent.protocol.events import (
 from acp_agent.protocol.machines.connection import ConnectionState
 from acp_agent.protocol.methods import METHODS, Side
 from acp_agent.protocol.policy import Policy
-from acp_agent.protocol.verdicts import Severity, Verdict, violation, warning
+from acp_agent.protocol.verdicts import Verdict, violation, warning
 
 _NO_POLICY: Final = Policy()
 _UPDATE: Final = "session/update"
+_NULL_ID: Final = "a request has an id that is not null"
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 # Findings after which a received update can't be attributed to anything its reader should show.
-_DROPPED_UPDATES: Final = frozenset({"update_session_unknown", "update_late", "update_ungated"})
+_DROPPED_UPDATES: Final = frozenset(
+    {"update_session_unknown", "update_late", "update_ungated", "update_kind_not_allowed"}
+)
 
 
 class Role(StrEnum):
@@ -90,10 +94,11 @@ class Connection:
         return self._read(other(self._own), line)
 
     def end_of_stream(self) -> list[Event]:
-        """The peer will send nothing more. Active turns have failed; nothing new can be asked."""
-        unanswered = tuple(call.id for call in self.conversation.open[self._own])
-        self.conversation.end_stream()
-        return [StreamEnded(unanswered)]
+        """The peer will send nothing more. Active turns have failed; nothing new can be asked.
+
+        Gives one StreamEnded, after the findings on what the peer left behind (a terminal it did not release).
+        """
+        return self._end(other(self._own))
 
     def receive(self, data: bytes) -> list[Event]:
         """Take bytes from the peer; return what they mean, oldest first.
@@ -119,9 +124,13 @@ class Connection:
         for line in self._cut(sender, data):
             events += self._read(sender, line)
         if not data:
-            self.conversation.end_stream()
-            events.append(StreamEnded(tuple(call.id for call in self.conversation.open[other(sender)])))
+            events += self._end(sender)
         return events
+
+    def _end(self, sender: Side) -> list[Event]:
+        unanswered = tuple(call.id for call in self.conversation.open[other(sender)])
+        found = self.conversation.end_stream(sender)
+        return [*(ProtocolViolation(verdict) for verdict in found), StreamEnded(unanswered)]
 
     def _cut(self, sender: Side, data: bytes) -> list[bytes | LineTooLong]:
         if sender in self._ended:
@@ -140,13 +149,17 @@ class Connection:
         except codec.DecodeError as error:
             return [self._unreadable("parse_error", str(error), ErrorCode.PARSE_ERROR)]
         message = classify(value)
+        if isinstance(message, Malformed):
+            return self._read_malformed(sender, message)
+        events: list[Event] = []
+        if self.conversation.policy.strict and not value.keys() <= _ENVELOPE:
+            unknown = violation("unknown_member", "a message has no such member")
+            events.append(ProtocolViolation(unknown, None, message))
         if isinstance(message, Request):
-            return self._read_request(sender, message)
+            return events + self._read_request(sender, message)
         if isinstance(message, Notification):
-            return self._read_notification(sender, message)
-        if isinstance(message, Response):
-            return self._read_response(sender, message)
-        return self._read_malformed(sender, message)
+            return events + self._read_notification(sender, message)
+        return events + self._read_response(sender, message)
 
     def _unreadable(self, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None) -> Event:
         """A line that is no message. Only an agent answers one that has no usable id: a client just reports it."""
@@ -163,42 +176,55 @@ class Connection:
         return events
 
     def _read_request(self, sender: Side, request: Request) -> list[Event]:
-        events: list[Event] = []
-        if request.id is None:
-            events.append(ProtocolViolation(warning("bad_id", "a request has an id that is not null")))
-        verdicts = list(self.conversation.judge_envelope(sender, request))
+        if request.id is None and self.conversation.policy.strict:
+            return [self._unreadable("bad_id", _NULL_ID, ErrorCode.INVALID_REQUEST)]
+        notes = [warning("bad_id", _NULL_ID)] if request.id is None else []
+        verdicts = list(admission.judge_envelope(self.conversation, sender, request))
         method = METHODS.get(request.method)
-        if not verdicts and method is not None:
-            params, found = self._read_payload(method.params, request.params, method.name)
+        if not forbids(verdicts) and method is not None:
+            params, problem, more = self._read_payload(method.params, request.params, method.name)
             request = Request(request.id, request.method, params)
-            verdicts += found
-            if not forbids(found):
-                verdicts += self.conversation.judge_request(sender, request)
-        refused = forbids(verdicts)
-        if refused and self.role is not Role.OBSERVER:
-            first = next(verdict for verdict in verdicts if forbids([verdict]))
-            return [*events, ProtocolViolation(first, _error_line(request.id, first.to_error()), request)]
+            notes += more
+            if problem is not None:
+                verdicts.append(problem)
+            else:
+                verdicts += admission.judge_request(self.conversation, sender, request)
+        refusal = next((verdict for verdict in verdicts if forbids([verdict])), None)
+        events: list[Event] = [ProtocolViolation(verdict, None, request) for verdict in notes]
+        if refusal is not None and self.role is not Role.OBSERVER:
+            return [*events, ProtocolViolation(refusal, _error_line(request.id, refusal.to_error()), request)]
         events += [ProtocolViolation(verdict, None, request) for verdict in verdicts]
-        if request.id not in self.conversation.open[sender]:
-            self.conversation.apply_request(sender, request, refused=refused)
+        self._register(sender, request, refusal)
         events.append(RequestReceived(request.id, request.method, request.params))
         return events
+
+    def _register(self, sender: Side, request: Request, refusal: Verdict | None) -> None:
+        if request.id in self.conversation.open[sender]:
+            return  # observed twice: the first keeps the id
+        reason = refusal.reason if refusal is not None else None
+        if self.state is ConnectionState.CLOSING:
+            reason = "closing"
+        elif reason == "content_not_supported" and request.method == "session/prompt":
+            reason = None  # a lax agent runs such a turn, a strict one ends it with an error: follow both
+        self.conversation.apply_request(sender, request, reason)
 
     def _read_notification(self, sender: Side, notification: Notification) -> list[Event]:
         verdicts = list(self.conversation.judge_notification(sender, notification))
         method = METHODS.get(notification.method)
         readable = not forbids(verdicts)
         if readable and method is not None:
-            params, found = self._read_payload(method.params, notification.params, method.name)
+            params, problem, notes = self._read_payload(method.params, notification.params, method.name)
             notification = Notification(notification.method, params)
-            verdicts += found
-            readable = not forbids(found)
+            verdicts += notes
+            if problem is not None:
+                verdicts.append(problem)
+                readable = False
         if readable and notification.method == _UPDATE:
             return self._read_update(notification, verdicts)
         events: list[Event] = [ProtocolViolation(verdict, None, notification) for verdict in verdicts]
-        if readable:
-            if method is not None:
-                self.conversation.apply_notification(sender, notification)
+        if readable and method is not None:
+            self.conversation.apply_notification(sender, notification)
+        if readable or self.role is Role.OBSERVER:
             events.append(NotificationReceived(notification.method, notification.params))
         return events
 
@@ -209,7 +235,7 @@ class Connection:
             return [received]
         verdicts += self.conversation.judge_update(params)
         events: list[Event] = [ProtocolViolation(verdict, None, notification) for verdict in verdicts]
-        dropped = any(verdict.reason in _DROPPED_UPDATES for verdict in verdicts)
+        dropped = any(verdict.reason in _DROPPED_UPDATES and forbids([verdict]) for verdict in verdicts)
         if self.role is Role.OBSERVER or not dropped:
             self.conversation.apply_update(params)
             events.append(received)
@@ -229,14 +255,15 @@ class Connection:
             if not schema.is_valid("Error", response.error.to_object()):
                 verdicts.append(violation("response_malformed", "an error code is a 32-bit integer"))
         elif method is not None and method.result is not None:
-            result, found = self._read_payload(method.result, response.result, call.method, "result_invalid")
-            if forbids(found):
-                events: list[Event] = [ProtocolViolation(verdict, None, response) for verdict in found]
-                return events + self._fail_call(sender, response.id, found[-1].sentence)
-            verdicts += found
+            result, problem, notes = self._read_payload(
+                method.result, response.result, call.method, "result_invalid"
+            )
+            if problem is not None:
+                broken: Event = ProtocolViolation(problem, None, response)
+                return [broken, *self._fail_call(sender, response.id, problem.sentence)]
+            verdicts += notes
             response = Response(response.id, result)
-        if not call.refused:
-            verdicts += self.conversation.judge_response(sender, response, call)
+        verdicts += self.conversation.judge_response(sender, response, call)
         self.conversation.apply_response(sender, response)
         return [
             *(ProtocolViolation(verdict, None, response) for verdict in verdicts),
@@ -253,22 +280,26 @@ class Connection:
 
     def _read_payload(
         self, definition: str, value: Any, method: str, reason: str = "params_invalid"
-    ) -> tuple[Any, list[Verdict]]:
-        """Check params or a result against its definition, as leniently as ACP tells a reader to be."""
+    ) -> tuple[Any, Verdict | None, list[Verdict]]:
+        """Check params or a result against its definition, as leniently as ACP tells a reader to be.
+
+        Returns the value as it reads, what makes it unusable if anything does, and remarks on it otherwise.
+        """
         if schema.is_valid(definition, value):
-            return value, self._unknown_members(definition, value, method)
+            return value, None, self._unknown_members(definition, value, method)
         from acp_agent.protocol import leniency, validation  # only for what the schema refuses
 
         repaired, pointers = leniency.read(definition, value)
         problem = validation.check(definition, repaired)
         if problem is None:
-            return repaired, [
+            notes = [
                 warning(reason, "an invalid member is read as its default", method=method, path=pointer)
                 for pointer in pointers
             ]
+            return repaired, None, notes + self._unknown_members(definition, repaired, method)
         sentence = f"expected {problem.expected} at {problem.path or 'the top level'}"
-        where = {"method": method, "path": problem.path, "expected": problem.expected}
-        return value, [Verdict(Severity.VIOLATION, reason, sentence, where)]
+        expected = problem.expected
+        return value, violation(reason, sentence, method=method, path=problem.path, expected=expected), []
 
     def _unknown_members(self, definition: str, value: Any, method: str) -> list[Verdict]:
         if not self.conversation.policy.strict:
@@ -288,11 +319,11 @@ class Connection:
         Raises LocalProtocolError, with nothing changed, if it would be illegal now.
         """
         request = Request(self._next_id, method, params)
-        self._refuse(self.conversation.judge_envelope(self._own, request))
+        self._refuse(admission.judge_envelope(self.conversation, self._own, request))
         known = METHODS.get(method)
         if known is not None:
             self._check_own(known.params, params, method)
-            self._refuse(self.conversation.judge_request(self._own, request))
+            self._refuse(admission.judge_request(self.conversation, self._own, request))
         line = _encode({"jsonrpc": "2.0", "id": request.id, "method": method, "params": params})
         self._next_id += 1
         self.conversation.apply_request(self._own, request)
@@ -313,12 +344,12 @@ class Connection:
         return line
 
     def _send_update(self, params: dict[str, Any]) -> bytes:
+        if self._own is Side.CLIENT:
+            raise LocalProtocolError(violation("method_unknown", "updates are sent by the agent"))
         self._check_own("SessionNotification", params, _UPDATE)
         line = _encode({"jsonrpc": "2.0", "method": _UPDATE, "params": params})
         # The chunk path: no step, nothing to look up twice.
         if not self.conversation.update_is_plain(params):
-            if self._own is Side.CLIENT:
-                raise LocalProtocolError(violation("method_unknown", "updates are sent by the agent"))
             self._refuse(self.conversation.judge_update(params))
             self.conversation.apply_update(params)
         return line
@@ -329,19 +360,19 @@ class Connection:
         known = METHODS.get(call.method)
         if known is not None and known.result is not None:
             self._check_own(known.result, result, call.method)
-        response = Response(id_, result)
+        response = Response(call.id, result)
         self._refuse(self.conversation.judge_response(self._own, response, call))
-        line = _encode({"jsonrpc": "2.0", "id": id_, "result": result})
+        line = _encode({"jsonrpc": "2.0", "id": call.id, "result": result})
         self.conversation.apply_response(self._own, response)
         return line
 
     def respond_error(self, id_: RequestId, error: RpcError) -> bytes:
         """The error response to a request of the peer, as a line. Raises LocalProtocolError as above."""
         call = self._open_call(id_)
-        response = Response(id_, None, error)
+        response = Response(call.id, None, error)
         self._check_own("Error", error.to_object(), call.method)
         self._refuse(self.conversation.judge_response(self._own, response, call))
-        line = _error_line(id_, error)
+        line = _error_line(call.id, error)
         self.conversation.apply_response(self._own, response)
         return line
 

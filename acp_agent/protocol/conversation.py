@@ -3,7 +3,8 @@
 Knows no role: it is told which side sends a message, and judges by the same tables whether that side is ours, the
 peer, or one of two that are only watched. Judging changes nothing; a message without a finding that forbids it is
 then applied. Owns the connection's state, capabilities, sessions and open calls of both directions.
-Deliberately absent: bytes and envelopes (connection.py), the inside of a turn (turns.py).
+Deliberately absent: bytes and envelopes (connection.py), whether a request is legal now (admission.py), the inside of
+a turn (turns.py).
 """
 
 from __future__ import annotations
@@ -11,26 +12,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.jsonrpc.messages import Notification, Request, RequestId, Response
 from acp_agent.jsonrpc.pending import OpenCall, OpenCalls
-from acp_agent.protocol import resources, turns
+from acp_agent.protocol import offers, resources, turns
+from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.connection import ConnectionEvent, ConnectionFacts, ConnectionState
 from acp_agent.protocol.machines.step import CONNECTION, step
-from acp_agent.protocol.machines.turn import TurnState
-from acp_agent.protocol.methods import METHODS, Method, Side, gate_is_open
+from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnState
+from acp_agent.protocol.methods import METHODS, Side, gate_is_open
 from acp_agent.protocol.paths import is_absolute
 from acp_agent.protocol.policy import Policy
-from acp_agent.protocol.sessions import Cancel, Permission, Session, SessionStatus, Turn
+from acp_agent.protocol.sessions import (
+    OPENING_REQUESTS,
+    REQUESTS_IN_SESSION,
+    SETUP_REQUESTS,
+    Cancel,
+    Permission,
+    Session,
+    SessionStatus,
+    Turn,
+)
 from acp_agent.protocol.verdicts import Severity, Verdict, inferred, violation
 
 _FORBIDDING: Final = frozenset({Severity.VIOLATION, Severity.INFERRED})
-_CONTENT_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-_PATHS: Final = ("cwd", "path")
-# Requests that name the session they are about to open, and so are not checked against the open ones.
-_OPENING: Final = frozenset({"session/load", "session/resume"})
-_TERMINAL_USES: Final = frozenset(
-    {"terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"}
-)
 
 
 def forbids(verdicts: Iterable[Verdict]) -> bool:
@@ -47,6 +52,8 @@ class Conversation:
     """Everything both sides can know of one connection.
 
     own: the side we are, None for an observer. policy: the choices ACP leaves open.
+    capabilities: of both sides, by the names `initialize` gives them. elicitations: the ids of those in URL mode
+    that are not over.
     """
 
     def __init__(self, policy: Policy, own: Side | None) -> None:
@@ -58,203 +65,86 @@ class Conversation:
         self.auth_methods: list[dict[str, Any]] = []
         self.sessions: dict[str, Session] = {}
         self.open: dict[Side, OpenCalls] = {Side.AGENT: OpenCalls(), Side.CLIENT: OpenCalls()}
-        self._capabilities: dict[str, dict[str, Any]] = {"clientCapabilities": {}, "agentCapabilities": {}}
-        self._turns: dict[RequestId, Turn] = {}
-        self._permissions: dict[RequestId, Permission] = {}
-        self._elicitations: set[str] = set()
+        self.capabilities: dict[str, dict[str, Any]] = {"clientCapabilities": {}, "agentCapabilities": {}}
+        self.elicitations: set[str] = set()
 
     @property
     def client_capabilities(self) -> dict[str, Any]:
         """What the client advertised; {} before `initialize`."""
-        return self._capabilities["clientCapabilities"]
+        return self.capabilities["clientCapabilities"]
 
     @property
     def agent_capabilities(self) -> dict[str, Any]:
         """What the agent advertised; {} before the answer to `initialize`."""
-        return self._capabilities["agentCapabilities"]
+        return self.capabilities["agentCapabilities"]
 
     def turn_of(self, request_id: RequestId) -> Turn | None:
-        """The unanswered turn that a `session/prompt` request owns."""
-        return self._turns.get(request_id)
+        """The active turn that a `session/prompt` request owns."""
+        call = self.open[Side.CLIENT].get(request_id)
+        return _active_turn(call) if call is not None else None
 
     # -- requests
 
-    def judge_envelope(self, sender: Side, request: Request) -> Iterator[Verdict]:
-        """Findings that need no look at the params, in the order of their precedence."""
-        name = request.method
-        if request.id in self.open[sender]:
-            yield violation("duplicate_id", "a request with this id has no response yet")
-        elif self.state is ConnectionState.CLOSING:
-            yield violation("closing", "the connection is closing", method=name)
-        elif self.state is ConnectionState.UNINITIALISED and not self._may_initialise(sender, name):
-            yield violation("not_initialised", "initialize comes first", method=name)
-        elif self.state is ConnectionState.READY and name == "initialize":
-            yield violation("already_initialised", "initialize is sent once", method=name)
-        else:
-            yield from self._judge_method(sender, name)
+    def apply_request(self, sender: Side, request: Request, refusal: str | None = None) -> None:
+        """Register a request as open, before anything else is read.
 
-    def _may_initialise(self, sender: Side, name: str) -> bool:
-        return sender is Side.CLIENT and name == "initialize" and not self.open[sender]
-
-    def _judge_method(self, sender: Side, name: str) -> Iterator[Verdict]:
-        method = METHODS.get(name)
-        served = self.policy.served
-        if self.own is not sender and served is not None and name not in served and name != "initialize":
-            yield violation("method_unknown", "this method is not served", method=name)
-        elif method is None:
-            if not name.startswith("_"):
-                yield violation("method_unknown", "no such method", method=name)
-        elif not method.is_request:
-            sentence = "this method is a notification"
-            yield violation("notification_as_request", sentence, method=name)
-        elif not method.sent_by(sender):
-            yield violation("method_unknown", f"the {method.handled_by} handles this method", method=name)
-        elif not self._gate_is_open(method):
-            yield violation("capability_missing", "the capability was not advertised", method=name)
-
-    def _gate_is_open(self, method: Method) -> bool:
-        # Modes and config options are opened by a session's setup result, not by a capability.
-        if method.name == "session/set_mode":
-            return any(session.has_modes for session in self.sessions.values())
-        if method.name == "session/set_config_option":
-            return any(session.has_config_options for session in self.sessions.values())
-        return gate_is_open(method, self._capabilities)
-
-    def judge_request(self, sender: Side, request: Request) -> Iterator[Verdict]:
-        """Findings on a request of the table whose envelope and params are valid."""
-        name, params = request.method, request.params
-        yield from self._judge_paths(name, params)
-        if name == "authenticate":
-            yield from self._judge_authenticate(params)
-        elif name in {"session/new", "session/load", "session/resume"}:
-            yield from self._judge_setup(name, params)
-        elif name == "elicitation/create":
-            capabilities = self.client_capabilities
-            yield from resources.judge_elicitation(params, capabilities, self._elicitations)
-        session_id = params.get("sessionId")
-        if session_id is not None and name not in _OPENING and name not in {"session/delete"}:
-            yield from self._judge_session(sender, name, params, session_id)
-
-    def _judge_paths(self, name: str, params: dict[str, Any]) -> Iterator[Verdict]:
-        for member in _PATHS:
-            path = params.get(member)
-            if path is not None and not is_absolute(path):
-                yield violation(
-                    "params_invalid", f"{member} is an absolute path", method=name, path=f"/{member}"
-                )
-        for index, path in enumerate(params.get("additionalDirectories") or ()):
-            if not is_absolute(path):
-                pointer = f"/additionalDirectories/{index}"
-                yield violation("params_invalid", "a path is absolute", method=name, path=pointer)
-
-    def _judge_authenticate(self, params: dict[str, Any]) -> Iterator[Verdict]:
-        agent_handled = {item["id"] for item in self.auth_methods if item.get("type") != "terminal"}
-        if not self.policy.any_authenticate and params["methodId"] not in agent_handled:
-            sentence = "the agent has not advertised this method id"
-            yield violation("params_invalid", sentence, method="authenticate", path="/methodId")
-
-    def _judge_setup(self, name: str, params: dict[str, Any]) -> Iterator[Verdict]:
-        agent = self.agent_capabilities
-        for index, server in enumerate(params.get("mcpServers") or ()):
-            kind = server.get("type", "stdio")
-            gated = kind in {"http", "sse"} and not resources.declares(agent, ("mcpCapabilities", kind))
-            if gated and not self.policy.lax_mcp_servers:
-                sentence = f"the agent has not advertised mcpCapabilities.{kind}"
-                yield violation("content_not_supported", sentence, method=name, path=f"/mcpServers/{index}")
-        directories = ("sessionCapabilities", "additionalDirectories")
-        if params.get("additionalDirectories") and not resources.declares(agent, directories):
-            sentence = "the agent has not advertised sessionCapabilities.additionalDirectories"
-            yield violation("params_invalid", sentence, method=name, path="/additionalDirectories")
-        session = self.sessions.get(params.get("sessionId", ""))
-        if session is None or session.status is SessionStatus.CLOSED:
-            return
-        idle_reload = name == "session/load" and self.policy.reload_open_session and not session.turns
-        if session.status is SessionStatus.OPENING:
-            yield violation("session_busy_opening", "the session is being opened", sessionId=session.id)
-        elif not idle_reload:
-            yield violation("session_already_open", "the session is open already", sessionId=session.id)
-
-    def _judge_session(
-        self, sender: Side, name: str, params: dict[str, Any], session_id: str
-    ) -> Iterator[Verdict]:
-        session = self.sessions.get(session_id)
-        if session is None or session.status is SessionStatus.CLOSED:
-            code = self.policy.unknown_session_code
-            sentence = "no such session"
-            yield violation("session_unknown", sentence, code=code, sessionId=session_id)
-        elif session.status is SessionStatus.OPENING:
-            yield violation("session_busy_opening", "the session is being opened", sessionId=session_id)
-        elif name == "session/prompt":
-            yield from self._judge_prompt(session, params)
-        elif name == "session/request_permission":
-            yield from turns.judge_permission_request(session, params, own=sender is self.own)
-        elif name in _TERMINAL_USES:
-            yield from resources.judge_terminal_use(session, params)
-
-    def _judge_prompt(self, session: Session, params: dict[str, Any]) -> Iterator[Verdict]:
-        if session.status is SessionStatus.CLOSING:
-            yield violation("session_closing", "the session is being closed", sessionId=session.id)
-        if session.turns and not self.policy.queue_prompts:
-            sentence = "a prompt turn is already active in this session"
-            yield inferred("turn_active", sentence, sessionId=session.id, state=str(session.turns[0].state))
-        for index, block in enumerate(params["prompt"]):
-            gate = _CONTENT_GATES.get(block["type"])
-            path = ("promptCapabilities", gate or "")
-            if gate and not self.policy.lax_content and not resources.declares(self.agent_capabilities, path):
-                sentence = f"the agent has not advertised promptCapabilities.{gate}"
-                yield violation(
-                    "content_not_supported", sentence, sessionId=session.id, path=f"/prompt/{index}"
-                )
-
-    def apply_request(self, sender: Side, request: Request, *, refused: bool = False) -> None:
-        """Register a request as open, before anything else is read. refused: watched, and bound to fail."""
+        refusal: the slug of what forbids a request that is only watched; its answer is expected to be an error.
+        """
         params = request.params if isinstance(request.params, dict) else {}
         session_id = params.get("sessionId")
-        call = OpenCall(request, session_id if isinstance(session_id, str) else None, refused=refused)
+        call = OpenCall(request, session_id if isinstance(session_id, str) else None, refused=refusal)
         self.open[sender].add(call)
-        if refused:
+        if refusal is not None:
             return
         name = request.method
         if name == "initialize":
-            self._capabilities["clientCapabilities"] = params.get("clientCapabilities") or {}
+            self.capabilities["clientCapabilities"] = params.get("clientCapabilities") or {}
             self.client_info = params.get("clientInfo")
-        elif name == "session/prompt":
-            turn = Turn(request.id, params["sessionId"])
-            self.sessions[turn.session_id].turns.append(turn)
-            self._turns[request.id] = turn
-        elif name == "session/request_permission":
-            session = self.sessions[params["sessionId"]]
-            self._permissions[request.id] = turns.apply_permission_request(session, params)
-        elif name in _OPENING:
-            self.sessions[params["sessionId"]] = Session(
-                params["sessionId"], SessionStatus.OPENING, params["cwd"]
-            )
-        elif name == "session/close":
-            session = self.sessions[params["sessionId"]]
+        elif name in OPENING_REQUESTS:
+            before = self.sessions.get(params["sessionId"])
+            session = Session(params["sessionId"], SessionStatus.OPENING, params["cwd"], opening=name)
+            session.replaced = before if before is not None and before.is_known else None
+            call.subject = self.sessions[session.id] = session
+        elif name == "elicitation/create":
+            if params["mode"] == "url":
+                self.elicitations.add(params["elicitationId"])
+        elif name in REQUESTS_IN_SESSION:
+            self._apply_in_session(call, self.sessions[params["sessionId"]])
+
+    def _apply_in_session(self, call: OpenCall, session: Session) -> None:
+        call.subject = session
+        if call.method == "session/prompt":
+            call.subject = Turn(call.id, session)
+            session.turns.append(call.subject)
+        elif call.method == "session/request_permission":
+            call.subject = turns.apply_permission_request(session, call.params)
+        elif call.method == "session/close":
             session.status = SessionStatus.CLOSING
             self._cancel_turns(session, Cancel.CLOSE)
-        elif name == "terminal/release":
-            self.sessions[params["sessionId"]].terminals[params["terminalId"]] = False
-        elif name == "elicitation/create" and "elicitationId" in params:
-            self._elicitations.add(params["elicitationId"])
+        elif call.method == "terminal/release":
+            session.terminals[call.params["terminalId"]] = False
 
     # -- notifications
 
     def judge_update(self, params: dict[str, Any]) -> Iterator[Verdict]:
         """Findings on a `session/update` with valid params. The chunk path: see update_is_plain."""
         session = self.sessions.get(params["sessionId"])
-        if session is None or session.status is SessionStatus.CLOSED:
+        update = params["update"]
+        if session is None or not session.is_known:
             sentence = "an update names a session that was opened"
             yield violation("update_session_unknown", sentence, sessionId=params["sessionId"])
-        elif params["update"]["sessionUpdate"] in turns.TURN_KINDS:
-            yield from turns.judge_update(session, params["update"])
+        elif update["sessionUpdate"] in turns.TURN_KINDS:
+            flushing = self.state is ConnectionState.CLOSING
+            yield from turns.judge_update(session, update, flushing=flushing)
         else:
-            yield from resources.judge_idle_update(session, params["update"], self.client_capabilities)
+            if update["sessionUpdate"] == "config_option_update":
+                yield from offers.judge_options(update["configOptions"], self.client_capabilities, session.id)
+            yield from resources.judge_idle_update(session, update, self.client_capabilities)
 
     def update_is_plain(self, params: dict[str, Any]) -> bool:
         """Whether an update is one more chunk of a turn that streams: nothing to judge and nothing to change."""
         session = self.sessions.get(params["sessionId"])
-        if session is None or not session.turns:
+        if session is None or not session.turns or not session.is_known:
             return False
         state = session.turns[0].state
         return state is not TurnState.PENDING and params["update"]["sessionUpdate"] in turns.CHUNK_KINDS
@@ -262,26 +152,31 @@ class Conversation:
     def apply_update(self, params: dict[str, Any]) -> None:
         """Take in a `session/update`; one for an unknown session changes nothing."""
         session = self.sessions.get(params["sessionId"])
-        if session is None:
+        if session is None or not session.is_known:
             return
-        if params["update"]["sessionUpdate"] in turns.TURN_KINDS:
-            turns.apply_update(session, params["update"])
+        update = params["update"]
+        if update["sessionUpdate"] in turns.TURN_KINDS:
+            turns.apply_update(session, update)
+        elif update["sessionUpdate"] == "config_option_update":
+            offers.note_options(session, update["configOptions"])
         else:
-            resources.apply_idle_update(session, params["update"])
+            resources.apply_idle_update(session, update)
 
     def judge_notification(self, sender: Side, notification: Notification) -> Iterator[Verdict]:
         """Findings on a notification other than `session/update`, before its params are looked at."""
         method = METHODS.get(notification.method)
         if method is None:
-            return
-        if method.is_request:
+            # Whoever receives one of these ignores it without a word (R-253); only the sender is at fault (R-250).
+            if self.own in {None, sender} and not notification.method.startswith(("_", "$/")):
+                yield violation("method_unknown", "no such method", method=notification.method)
+        elif method.is_request:
             sentence = "this method is a request and needs an id"
             yield violation("request_as_notification", sentence, method=method.name)
         elif not method.sent_by(sender):
             yield violation(
                 "method_unknown", f"the {method.handled_by} handles this method", method=method.name
             )
-        elif not self._gate_is_open(method):
+        elif not gate_is_open(method, self.capabilities):
             yield violation("capability_missing", "the capability was not advertised", method=method.name)
         elif self.state is ConnectionState.UNINITIALISED and method.handled_by is not Side.BOTH:
             yield violation("not_initialised", "initialize comes first", method=method.name)
@@ -296,7 +191,7 @@ class Conversation:
         elif notification.method == "$/cancel_request":
             self._cancel_call(sender, params["requestId"])
         elif notification.method == "elicitation/complete":
-            self._elicitations.discard(params["elicitationId"])
+            self.elicitations.discard(params["elicitationId"])
 
     def _cancel_turns(self, session: Session, how: Cancel) -> None:
         for turn in session.turns:
@@ -308,111 +203,179 @@ class Conversation:
         if call is None:
             return
         call.cancel_asked = True
-        if call.method == "session/prompt" and id_ in self._turns:
-            self._turns[id_].cancel.add(Cancel.REQUEST)
-            turns.note_cancel(self._turns[id_])
-        elif call.method == "session/request_permission" and id_ in self._permissions:
-            turns.withdraw_permission(self._permissions[id_])
+        turn = _active_turn(call)
+        if turn is not None:
+            turn.cancel.add(Cancel.REQUEST)
+            turns.note_cancel(turn)
+        elif isinstance(call.subject, Permission):
+            turns.withdraw_permission(call.subject)
 
     # -- responses
 
     def judge_response(self, sender: Side, response: Response, call: OpenCall) -> Iterator[Verdict]:
         """Findings on the answer to an open call. Its result is valid for the method."""
+        if call.refused is not None:
+            if call.refused == "turn_active" and call.method == "session/prompt" and response.error is None:
+                sentence = "a second prompt is refused while a turn is active"
+                yield inferred("turn_active", sentence, sessionId=call.session_id or "")
+            return
         own = sender is self.own
-        if call.method == "session/prompt" and response.id in self._turns:
-            turn = self._turns[response.id]
-            if response.error is not None:
-                yield from turns.judge_prompt_error(turn, response.error, own=own)
-            else:
-                yield from turns.judge_prompt_result(turn, response.result, own=own)
-        elif call.method == "session/request_permission" and response.id in self._permissions:
-            permission = self._permissions[response.id]
+        turn = _active_turn(call)
+        if turn is not None and response.error is not None:
+            yield from turns.judge_prompt_error(turn, response.error, own=own)
+        elif turn is not None:
+            yield from turns.judge_prompt_result(turn, response.result, own=own)
+        elif isinstance(call.subject, Permission):
             result = None if response.error is not None else response.result
             yield from turns.judge_permission_answer(
-                permission, call.session_id or "", result, response.error
+                call.subject, call.session_id or "", result, response.error
             )
-        elif response.error is None and isinstance(response.result, dict):
-            options = response.result.get("configOptions")
-            if isinstance(options, list):
-                yield from resources.judge_options(options, self.client_capabilities, call.session_id or "")
+        elif response.error is None:
+            yield from self._judge_result(call, response.result)
+
+    def _judge_result(self, call: OpenCall, result: Any) -> Iterator[Verdict]:
+        if call.method == "session/new" and result["sessionId"] in self.sessions:
+            sentence = "the id of a new session is new"
+            yield violation("result_invalid", sentence, method=call.method, path="/sessionId")
+        if call.method in SETUP_REQUESTS or call.method == "session/set_config_option":
+            options = result.get("configOptions")
+            yield from offers.judge_options(options, self.client_capabilities, call.session_id or "")
+        elif call.method == "session/list":
+            for index, listed in enumerate(result["sessions"]):
+                if not is_absolute(listed["cwd"]):
+                    pointer = f"/sessions/{index}/cwd"
+                    yield violation("result_invalid", "a path is absolute", method=call.method, path=pointer)
+        elif call.method == "session/close" and isinstance(call.subject, Session):
+            yield from resources.judge_released(call.subject)
 
     def apply_response(self, sender: Side, response: Response) -> None:
         """The call is answered: settle it and draw the consequences."""
         call = self.open[other(sender)].settle(response.id)
-        if call is None or call.refused:
+        if call is None:
             return
-        succeeded = response.error is None
-        if call.method == "initialize":
-            self._end_initialize(response)
-        elif call.method == "session/prompt":
-            turn = self._turns.pop(response.id, None)
-            if turn is not None:
-                session = self.sessions[turn.session_id]
-                turns.end_turn(session, turn, response.result if succeeded else None, response.error)
-        elif call.method == "session/request_permission":
-            permission = self._permissions.pop(response.id, None)
-            if permission is not None:
-                turns.apply_permission_answer(permission, response.result if succeeded else None)
-        elif call.method == "session/new" and succeeded:
-            session_id = response.result["sessionId"]
-            session = Session(session_id, SessionStatus.OPEN, call.params["cwd"])
-            self.sessions[session_id] = session
-            _note_setup(session, response.result)
-        elif call.method in _OPENING:
-            self._end_opening(call, response)
-        elif call.method == "session/close":
-            session = self.sessions[call.params["sessionId"]]
-            session.status = SessionStatus.CLOSED if succeeded else SessionStatus.OPEN
-        elif call.method == "terminal/create" and succeeded:
-            session = self.sessions[call.params["sessionId"]]
-            session.terminals[response.result["terminalId"]] = True
+        if response.error is not None:
+            self._end_call(call, response.error)
+        elif call.refused is None:
+            self._apply_result(call, response.result)
+        else:
+            self._follow_result(call, response.result)
 
     def reject_response(self, sender: Side, id_: RequestId) -> OpenCall | None:
         """A response that can't be read as one still uses up its id (T16)."""
         call = self.open[other(sender)].settle(id_)
-        if call is None or call.refused:
-            return call
-        turn = self._turns.pop(id_, None)
-        if turn is not None:
-            turns.end_turn(self.sessions[turn.session_id], turn, None, None)
-        permission = self._permissions.pop(id_, None)
-        if permission is not None:
-            turns.apply_permission_answer(permission, None)
-        if call.method in _OPENING:
-            self.sessions.pop(call.params["sessionId"], None)
-        elif call.method == "session/close":
-            self.sessions[call.params["sessionId"]].status = SessionStatus.OPEN
+        if call is not None:
+            self._end_call(call, None)
         return call
 
-    def _end_initialize(self, response: Response) -> None:
-        if response.error is not None:
-            self._step(ConnectionEvent.FAIL_INITIALIZE)
-            return
-        spoken = response.result["protocolVersion"] in self.policy.versions
-        self._step(ConnectionEvent.AGREE_VERSION if spoken else ConnectionEvent.REFUSE_VERSION, spoken)
-        self._capabilities["agentCapabilities"] = response.result.get("agentCapabilities") or {}
-        self.agent_info = response.result.get("agentInfo")
-        self.auth_methods = response.result.get("authMethods") or []
+    def _apply_result(self, call: OpenCall, result: Any) -> None:
+        turn = _active_turn(call)
+        if turn is not None:
+            turns.end_turn(turn, result, None)
+        elif isinstance(call.subject, Permission):
+            turns.apply_permission_answer(call.subject, result)
+        elif call.method == "initialize":
+            self._end_initialize(result)
+        elif call.method == "session/new":
+            self._open_session(result["sessionId"], call, result)
+        elif call.method == "elicitation/create":
+            if result["action"] != "accept":
+                self.elicitations.discard(call.params.get("elicitationId", ""))
+        elif isinstance(call.subject, Session):
+            self._apply_in_session_result(call, call.subject, result)
 
-    def _end_opening(self, call: OpenCall, response: Response) -> None:
-        session = self.sessions.get(call.params["sessionId"])
-        if session is None:
+    def _apply_in_session_result(self, call: OpenCall, session: Session, result: Any) -> None:
+        if call.method in OPENING_REQUESTS:
+            session.replaced = None
+            # A close that crossed is not undone.
+            if session.status is SessionStatus.OPENING:
+                session.status = SessionStatus.OPEN
+            offers.note_setup(session, result)
+        elif call.method == "session/close":
+            session.close()
+        elif call.method == "session/set_config_option":
+            offers.note_options(session, result["configOptions"])
+        elif call.method == "terminal/create" and session.is_known:
+            session.terminals[result["terminalId"]] = True
+
+    def _follow_result(self, call: OpenCall, result: Any) -> None:
+        """Observer: a call that should have been refused was served; what it opened exists all the same."""
+        params = call.params if isinstance(call.params, dict) else {}
+        if call.method == "initialize" and self.state is ConnectionState.UNINITIALISED:
+            capabilities = params.get("clientCapabilities")
+            self.capabilities["clientCapabilities"] = capabilities if isinstance(capabilities, dict) else {}
+            self._end_initialize(result)
+        elif call.method == "session/new":
+            self._open_session(result["sessionId"], call, result)
+        elif call.method in OPENING_REQUESTS and call.session_id is not None:
+            self._open_session(call.session_id, call, result)
+        elif call.method == "terminal/create" and call.session_id in self.sessions:
+            self.sessions[call.session_id].terminals[result["terminalId"]] = True
+
+    def _open_session(self, session_id: str, call: OpenCall, result: Any) -> None:
+        known = self.sessions.get(session_id)
+        if known is None or not known.is_known:
+            cwd = call.params.get("cwd") if isinstance(call.params, dict) else None
+            cwd = cwd if isinstance(cwd, str) else ""
+            known = self.sessions[session_id] = Session(session_id, SessionStatus.OPEN, cwd)
+        offers.note_setup(known, result)
+
+    def _end_call(self, call: OpenCall, error: RpcError | None) -> None:
+        """The call has failed: with an error, or with an answer that is none (error is None)."""
+        turn = _active_turn(call)
+        if call.refused is not None:
             return
-        if response.error is not None:
-            del self.sessions[session.id]
-        else:
+        if turn is not None:
+            turns.end_turn(turn, None, error)
+        elif isinstance(call.subject, Permission):
+            turns.apply_permission_answer(call.subject, None)
+        elif call.method == "initialize":
+            self._step(ConnectionEvent.FAIL_INITIALIZE)
+        elif call.method == "elicitation/create":
+            self.elicitations.discard(call.params.get("elicitationId", ""))
+        elif isinstance(call.subject, Session) and call.method in OPENING_REQUESTS:
+            self._forget(call.subject)
+        elif isinstance(call.subject, Session) and call.method == "session/close":
+            self._fail_close(call.subject, error)
+
+    def _fail_close(self, session: Session, error: RpcError | None) -> None:
+        if error is not None and error.code == AcpErrorCode.RESOURCE_NOT_FOUND:
+            self._forget(session)
+            return
+        again = any(
+            call.method == "session/close" and call.subject is session for call in self.open[Side.CLIENT]
+        )
+        if session.status is SessionStatus.CLOSING and not again:
             session.status = SessionStatus.OPEN
-            _note_setup(session, response.result)
+
+    def _forget(self, session: Session) -> None:
+        if self.sessions.get(session.id) is not session:
+            return
+        if session.replaced is not None:
+            self.sessions[session.id] = session.replaced
+        else:
+            del self.sessions[session.id]
+
+    def _end_initialize(self, result: dict[str, Any]) -> None:
+        spoken = result["protocolVersion"] in self.policy.versions
+        self._step(ConnectionEvent.AGREE_VERSION if spoken else ConnectionEvent.REFUSE_VERSION, spoken)
+        self.capabilities["agentCapabilities"] = result.get("agentCapabilities") or {}
+        self.agent_info = result.get("agentInfo")
+        self.auth_methods = result.get("authMethods") or []
 
     # -- the end
 
-    def end_stream(self) -> None:
-        """A direction has ended or became unreadable: active turns fail, nothing more is expected (K8, K9)."""
+    def end_stream(self, sender: Side) -> list[Verdict]:
+        """The sender's direction has ended or became unreadable: active turns fail, nothing more is expected.
+
+        Returns the findings on what it should have done before (K8, K9, K11).
+        """
         self._step(ConnectionEvent.END_STREAM)
+        found: list[Verdict] = []
         for session in self.sessions.values():
             turns.disconnect(session)
-        self._turns.clear()
-        self._permissions.clear()
+            if sender is Side.AGENT and session.is_known:
+                found += resources.judge_released(session)
+        return found
 
     def _step(self, event: ConnectionEvent, version_spoken: bool = False) -> None:
         moved = step(CONNECTION, self.state, event, ConnectionFacts(version_spoken=version_spoken))
@@ -420,6 +383,6 @@ class Conversation:
             self.state = moved.after
 
 
-def _note_setup(session: Session, result: dict[str, Any]) -> None:
-    session.has_modes = bool(result.get("modes"))
-    session.has_config_options = bool(result.get("configOptions"))
+def _active_turn(call: OpenCall) -> Turn | None:
+    turn = call.subject
+    return turn if isinstance(turn, Turn) and turn.state in ACTIVE_TURN_STATES else None

@@ -8,11 +8,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.machines.step import TURN
 from acp_agent.protocol.machines.tool_call import ToolCallFacts, ToolCallState
 from acp_agent.protocol.machines.turn import TurnFacts, TurnState
+
+# Requests that name the session they are about to open, and so are not checked against the open ones.
+OPENING_REQUESTS: Final = frozenset({"session/load", "session/resume"})
+SETUP_REQUESTS: Final = OPENING_REQUESTS | {"session/new"}
+# Requests whose params name an open session. A `sessionId` elsewhere is an unknown member and may be anything.
+REQUESTS_IN_SESSION: Final = frozenset(
+    {
+        "session/close",
+        "session/set_mode",
+        "session/set_config_option",
+        "session/prompt",
+        "session/request_permission",
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "terminal/create",
+        "terminal/output",
+        "terminal/wait_for_exit",
+        "terminal/kill",
+        "terminal/release",
+    }
+)
 
 
 class SessionStatus(StrEnum):
@@ -32,12 +54,13 @@ class Cancel(StrEnum):
     CLOSE = "close"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ToolCall:
     """A tool call. Its id is unique in the session, for ever.
 
     announced: it had its `tool_call`; a permission request may name a call before that.
     permission_open: how many permission requests for it are unanswered. denied: an answer did not grant it.
+    left_open: its turn has ended without a last status for it; no later turn can continue it.
     """
 
     id: str
@@ -45,13 +68,14 @@ class ToolCall:
     announced: bool = False
     permission_open: int = 0
     denied: bool = False
+    left_open: bool = False
 
     def facts(self) -> ToolCallFacts:
         """What the tool call machine asks about."""
         return ToolCallFacts(permission_open=self.permission_open > 0, permission_denied=self.denied)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Turn:
     """A prompt and all that answers it, owned by the request's id.
 
@@ -59,29 +83,34 @@ class Turn:
     """
 
     request_id: RequestId
-    session_id: str
+    session: Session
     state: TurnState = TURN.initial
     cancel: set[Cancel] = field(default_factory=set)
     permissions_open: int = 0
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
 
     @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.session.id
+
+    @property
     def whole_turn_cancelled(self) -> bool:
         """Whether a cancel was asked that must be answered with stop reason `cancelled`."""
         return Cancel.SESSION_CANCEL in self.cancel or Cancel.CLOSE in self.cancel
 
-    def facts(self) -> TurnFacts:
-        """What the turn machine asks about, with every open call counted."""
+    def facts(self, *, with_open_calls: bool = True, with_cancel_of_request: bool = True) -> TurnFacts:
+        """What the turn machine asks about: every open call and every way to cancel, unless one does not matter."""
         return TurnFacts(
             permissions_open=self.permissions_open,
             calls_running=sum(call.state is ToolCallState.IN_PROGRESS for call in self.open_calls.values()),
-            calls_open=len(self.open_calls),
-            cancel_asked=bool(self.cancel),
+            calls_open=len(self.open_calls) if with_open_calls else 0,
+            cancel_asked=bool(self.cancel) and with_cancel_of_request,
             turn_cancel_asked=self.whole_turn_cancelled,
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Permission:
     """An unanswered `session/request_permission`. options: the kind of each offered option id.
 
@@ -94,25 +123,44 @@ class Permission:
     withdrawn: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Session:
     """A session of this connection.
 
+    opening: how it was opened; while it is OPENING, only a load replays history.
+    modes: the ids on offer, None when the setup result had no modes. options: the config options on offer by id,
+    each with its values, None for a boolean one; None when the setup result had none.
     turns: the prompts without an answer, oldest first; updates belong to the first one.
+    last_ending: the final state of the turn that ended last.
     calls: every tool call ever announced. terminals: id to whether it is live (not released).
+    compactions: id to status. replaced: what stood here when a load began, to be put back should it fail.
     """
 
     id: str
     status: SessionStatus
-    cwd: str
-    has_modes: bool = False
-    has_config_options: bool = False
+    cwd: str = ""
+    opening: str = "session/new"
+    modes: frozenset[str] | None = None
+    options: dict[str, frozenset[str] | None] | None = None
     turns: list[Turn] = field(default_factory=list)
+    last_ending: TurnState | None = None
     calls: dict[str, ToolCall] = field(default_factory=dict)
     terminals: dict[str, bool] = field(default_factory=dict)
     compactions: dict[str, str] = field(default_factory=dict)
+    replaced: Session | None = None
 
     @property
     def turn(self) -> Turn | None:
         """The active turn."""
         return self.turns[0] if self.turns else None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether messages may name it: a closed session is like one that never was."""
+        return self.status is not SessionStatus.CLOSED
+
+    def close(self) -> None:
+        """The session is closed; what was only needed to judge its messages goes."""
+        self.status = SessionStatus.CLOSED
+        for table in (self.calls, self.terminals, self.compactions):
+            table.clear()

@@ -14,9 +14,10 @@ from typing import Any, Final
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.step import TOOL_CALL, TURN, step
-from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallState
-from acp_agent.protocol.machines.turn import TurnEvent, TurnFacts
-from acp_agent.protocol.paths import is_absolute
+from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallFacts, ToolCallState
+from acp_agent.protocol.machines.turn import TurnEvent, TurnFacts, TurnState
+from acp_agent.protocol.paths import judge_call_paths
+from acp_agent.protocol.resources import judge_embedded
 from acp_agent.protocol.sessions import Permission, Session, SessionStatus, ToolCall, Turn
 from acp_agent.protocol.verdicts import Severity, Verdict, inferred, suspect, violation, warning
 
@@ -36,27 +37,38 @@ _CALL_EVENTS: Final = {
 # -- Updates: T3 to T5
 
 
-def judge_update(session: Session, update: dict[str, Any]) -> Iterator[Verdict]:
-    """Findings on an update of a turn kind, for a session that is known."""
-    if session.turn is None and session.status is not SessionStatus.OPENING:
+def judge_update(session: Session, update: dict[str, Any], *, flushing: bool) -> Iterator[Verdict]:
+    """Findings on an update of a turn kind, for a session that is known.
+
+    flushing: the other side's stream has ended and with it every turn; what was on its way may still come.
+    """
+    opening = session.status is SessionStatus.OPENING
+    if opening and session.opening == "session/resume":
+        sentence = "a resume replays nothing"
+        yield violation("update_kind_not_allowed", sentence, sessionId=session.id)
+    elif session.turn is None and not opening and not flushing:
+        # R-158 says so of a cancelled turn; of any other it is our reading (R-135).
+        make = violation if session.last_ending is TurnState.CANCELLED else inferred
         sentence = "updates of a turn come before the answer to its prompt"
-        yield inferred("update_late", sentence, sessionId=session.id, state="ended")
+        yield make("update_late", sentence, sessionId=session.id, state=session.last_ending or "none")
     if update["sessionUpdate"] not in CALL_KINDS:
         return
-    for pointer, path in _paths(update):
-        if not is_absolute(path):
-            yield violation("params_invalid", "a path is absolute", sessionId=session.id, path=pointer)
+    yield from judge_call_paths(update, session.id, "/update")
+    if opening:
+        return  # a replay shows calls in whatever status they ended, and terminals of another connection
+    yield from judge_embedded(session, update)
     call = session.calls.get(update["toolCallId"])
-    if session.status is SessionStatus.OPENING:
-        return  # a replay shows calls in whatever status they ended
     if update["sessionUpdate"] == "tool_call" and call is not None and call.announced:
         sentence = "a tool call is announced once in a session"
         yield inferred("tool_call_duplicate", sentence, sessionId=session.id)
     elif update["sessionUpdate"] == "tool_call_update" and call is None:
         sentence = "an update names a tool call that was announced"
         yield inferred("tool_call_unknown", sentence, sessionId=session.id)
+    elif call is not None and call.left_open and not flushing:
+        sentence = "a tool call does not go on after its turn"
+        yield inferred("update_late", sentence, sessionId=session.id, state=call.state)
     elif call is not None:
-        yield from _judge_status(session, call, update.get("status"))
+        yield from _judge_status(session, call, update.get("status"), call.facts())
 
 
 def apply_update(session: Session, update: dict[str, Any]) -> None:
@@ -73,7 +85,9 @@ def apply_update(session: Session, update: dict[str, Any]) -> None:
         _move(turn, TurnEvent.CHANGE_CALL)
 
 
-def _judge_status(session: Session, call: ToolCall, status: str | None) -> Iterator[Verdict]:
+def _judge_status(
+    session: Session, call: ToolCall, status: str | None, facts: ToolCallFacts
+) -> Iterator[Verdict]:
     target = call.state if status is None else ToolCallState(status)
     if call.state in _ENDED:
         same = target is call.state
@@ -84,7 +98,7 @@ def _judge_status(session: Session, call: ToolCall, status: str | None) -> Itera
         sentence = "a tool call that runs does not become pending"
         yield inferred("tool_status_backwards", sentence, sessionId=session.id, state=call.state)
     elif target is not call.state:
-        moved = step(TOOL_CALL, call.state, _CALL_EVENTS[target], call.facts())
+        moved = step(TOOL_CALL, call.state, _CALL_EVENTS[target], facts)
         if moved.after is None:
             how = "is open" if "permission_open" in moved.failed_guards else "was refused"
             sentence = f"a tool does not run when its permission {how}"
@@ -100,20 +114,12 @@ def _merge_call(session: Session, turn: Turn | None, members: dict[str, Any]) ->
         call = session.calls[id_] = ToolCall(id_, ToolCallState(status or ToolCallState.PENDING))
     elif status is not None and call.state not in _ENDED:
         call.state = ToolCallState(status)
-    if turn is not None:
+    if turn is not None and not call.left_open:
         if call.state in _ENDED:
             turn.open_calls.pop(id_, None)
         else:
             turn.open_calls[id_] = call
     return call
-
-
-def _paths(members: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for index, location in enumerate(members.get("locations") or ()):
-        yield f"/update/locations/{index}/path", location["path"]
-    for index, item in enumerate(members.get("content") or ()):
-        if item["type"] == "diff":
-            yield f"/update/content/{index}/path", item["path"]
 
 
 # -- Permission requests and their answers: T6 to T8
@@ -123,15 +129,24 @@ def judge_permission_request(session: Session, params: dict[str, Any], *, own: b
     """Findings on a `session/request_permission`, for a session that is known."""
     if session.turn is None:
         sentence = "permission is asked in an active turn"
-        yield inferred("no_active_turn", sentence, sessionId=session.id, state="ended")
+        where = {"sessionId": session.id, "state": session.last_ending or "none"}
+        yield inferred("no_active_turn", sentence, **where)
         return
     if own and session.turn.whole_turn_cancelled:
         sentence = "no permission is asked after a cancel"
-        yield inferred("turn_active", sentence, sessionId=session.id, state=session.turn.state)
-    call = session.calls.get(params["toolCall"]["toolCallId"])
-    if call is not None and (call.permission_open or call.state in _ENDED):
+        yield inferred("cancelled", sentence, sessionId=session.id, state=session.turn.state)
+    announced = params["toolCall"]
+    yield from judge_call_paths(announced, session.id, "/toolCall")
+    yield from judge_embedded(session, announced)
+    call = session.calls.get(announced["toolCallId"])
+    if call is None:
+        call = ToolCall(announced["toolCallId"], ToolCallState.PENDING)
+    if call.permission_open or call.left_open or call.state in _ENDED:
         sentence = "a tool call waits for one permission at a time, and only before it ends"
         yield inferred("permission_not_awaited", sentence, sessionId=session.id, state=call.state)
+    else:
+        facts = ToolCallFacts(permission_open=True)
+        yield from _judge_status(session, call, announced.get("status"), facts)
 
 
 def apply_permission_request(session: Session, params: dict[str, Any]) -> Permission:
@@ -192,7 +207,7 @@ def withdraw_permission(permission: Permission) -> None:
 def _close_permission(permission: Permission, *, granted: bool) -> None:
     call, turn = permission.call, permission.turn
     call.permission_open -= 1
-    call.denied = call.denied or not granted
+    call.denied = not granted
     if turn is not None:
         turn.permissions_open -= 1
         _move(turn, TurnEvent.ANSWER_PERMISSION)
@@ -235,8 +250,12 @@ def judge_prompt_error(turn: Turn, error: RpcError, *, own: bool) -> Iterator[Ve
         yield make("cancel_as_error", sentence, sessionId=turn.session_id, state=str(turn.state))
 
 
-def end_turn(session: Session, turn: Turn, result: dict[str, Any] | None, error: RpcError | None) -> None:
-    """The answer of the prompt ends the turn, whatever it holds; a final state never changes again."""
+def end_turn(turn: Turn, result: dict[str, Any] | None, error: RpcError | None) -> None:
+    """The answer of the prompt ends the turn, whatever it holds; a final state never changes again.
+
+    result, error: both None for an answer that can't be read as one (T16).
+    """
+    session = turn.session
     if result is not None:
         event, facts = _ending(turn, result, own=False)
     else:
@@ -246,14 +265,19 @@ def end_turn(session: Session, turn: Turn, result: dict[str, Any] | None, error:
     after = moved.after or moved.forced
     if after is not None:
         turn.state = after
-    session.turns.remove(turn)
+    for call in turn.open_calls.values():
+        call.left_open = True
+    turn.open_calls.clear()
+    session.last_ending = turn.state
+    session.turns = [active for active in session.turns if active is not turn]
 
 
 def disconnect(session: Session) -> None:
     """The connection has left `ready`: every active turn of the session has failed (T15)."""
     for turn in session.turns:
         _move(turn, TurnEvent.DISCONNECT)
-    session.turns.clear()
+        session.last_ending = turn.state
+    session.turns = []
 
 
 def _ending(turn: Turn, result: dict[str, Any], *, own: bool) -> tuple[TurnEvent, TurnFacts]:
@@ -262,12 +286,10 @@ def _ending(turn: Turn, result: dict[str, Any], *, own: bool) -> tuple[TurnEvent
     Ours: any cancel forbids another stop reason, and calls are closed before `end_turn` and `cancelled`. A peer may
     have answered before it read the cancel of one request (R-167), and may leave calls open when cancelled (T11).
     """
-    facts = turn.facts()
     if result["stopReason"] == "cancelled":
-        return TurnEvent.FINISH_CANCELLED, facts if own else facts._replace(calls_open=0)
-    if result["stopReason"] != "end_turn":
-        facts = facts._replace(calls_open=0)
-    return TurnEvent.FINISH, facts if own else facts._replace(cancel_asked=False)
+        return TurnEvent.FINISH_CANCELLED, turn.facts(with_open_calls=own)
+    to_the_end = result["stopReason"] == "end_turn"
+    return TurnEvent.FINISH, turn.facts(with_open_calls=to_the_end, with_cancel_of_request=own)
 
 
 def _error_event(error: RpcError) -> TurnEvent:
