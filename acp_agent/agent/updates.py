@@ -32,26 +32,45 @@ def message_chunk(text: str) -> Update:
     return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
 
 
+def user_message_chunk(text: str) -> Update:
+    """What the user said, for a client that has not seen it: in a replay."""
+    return {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": text}}
+
+
 def thought_chunk(text: str) -> Update:
     """A piece of what the model thinks aloud."""
     return {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": text}}
 
 
 def tool_call(
-    call_id: str, *, title: str, kind: str, raw_input: object, paths: Sequence[str], name: str
+    call_id: str,
+    *,
+    title: str,
+    kind: str,
+    raw_input: object,
+    paths: Sequence[str],
+    name: str,
+    status: Status = "pending",
+    output: str | None = None,
 ) -> Update:
-    """The announcement of a call, `pending`. paths: absolute, of the files it is about."""
+    """A call: its announcement, or in a replay all of it. paths: absolute, of the files it is about.
+
+    output: what the tool gave back, as text and for `rawOutput.output`; None if nothing is known of it.
+    """
     update: Update = {
         "sessionUpdate": "tool_call",
         "toolCallId": call_id,
         "title": title,
         "name": name,
         "kind": kind,
-        "status": "pending",
+        "status": status,
         "rawInput": raw_input,
     }
     if paths:
         update["locations"] = [{"path": path} for path in paths]
+    if output is not None:
+        update["content"] = [text_content(output)]
+        update["rawOutput"] = {"output": output}
     return update
 
 

@@ -1,0 +1,362 @@
+"""Where sessions are kept: one file each, in a directory that belongs to the session's cwd or to the whole user.
+
+Owns which sessions this process has open, their locks, and the order of their saves. A session is never written
+without its lock. Deliberately absent: the format (stored_session.py), how a file is replaced (session_files.py), the
+lock itself (session_lock.py), and when a session is to be saved.
+
+In the directory: `<id>.json`; `<id>.lock` while a process has the session open; `<id>.json.tmp` while it is written,
+or after a crash, until the next save; `.gitignore`, so that conversations are not committed by accident.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from acp_agent.agent import session_files
+from acp_agent.agent.session_lock import LockedError, SessionLock
+from acp_agent.agent.stored_session import (
+    SessionInfo,
+    StoredSession,
+    StoreError,
+    check_id,
+    from_json,
+    is_session_id,
+    summary_of,
+    to_json,
+)
+from acp_agent.llm.model import Message
+
+__all__ = ["SessionInfo", "SessionStore", "StoreError", "StoredSession"]
+
+
+class UnknownSessionError(StoreError):
+    """There is no such session."""
+
+
+class _Snapshot(NamedTuple):
+    """A session as it was when a save was asked for. ticket: a later save has a greater one."""
+
+    ticket: int
+    text: bytes
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A session that this process has open.
+
+    busy: held by whoever writes, in whatever thread. written: the ticket of the newest save that is on disk.
+    newest: what `save_soon` has still to write, also while it is being written; task: that does it.
+    """
+
+    id: str
+    cwd: Path
+    path: Path
+    lock: SessionLock | None = None
+    busy: threading.Lock = field(default_factory=threading.Lock)
+    written: int = 0
+    newest: _Snapshot | None = None
+    task: asyncio.Task[Exception | None] | None = None
+
+
+class SessionStore:
+    """The sessions of one configured directory. Every method raises StoreError for what cannot be done.
+
+    A path is looked up anew each time: a directory that was removed is made again by the next save.
+    """
+
+    def __init__(self, directory: str) -> None:
+        """directory: relative to each session's cwd, or absolute, or beginning with `~`."""
+        self._directory = Path(os.path.expanduser(directory))  # noqa: PTH111  (Path's raises without a home)
+        self._open: dict[str, _Open] = {}
+        self._swept: set[Path] = set()
+        self._tickets = itertools.count(1)
+
+    def directory(self, cwd: Path) -> Path:
+        """Where the sessions of a working directory are kept; it may not exist yet."""
+        return cwd / self._directory
+
+    def path(self, cwd: Path, session_id: str) -> Path:
+        """A session's file. Raises StoreError unless the id has the form of one."""
+        check_id(session_id)
+        return self.directory(cwd) / f"{session_id}.json"
+
+    # -- reading
+
+    def load(self, cwd: Path, session_id: str) -> StoredSession:
+        """What is on disk, read without a lock: files are replaced whole."""
+        return from_json(session_id, _read(self.path(cwd, session_id), session_id))
+
+    def list(self, cwd: Path) -> tuple[SessionInfo, ...]:
+        """The sessions there are, the newest first; those that cannot be loaded too, with the reason.
+
+        An absolute directory holds sessions of every cwd.
+        """
+        directory = self.directory(cwd)
+        try:
+            paths = tuple(directory.iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            raise StoreError(f"the sessions in {directory} cannot be listed: {_reason(error)}") from None
+        found = []
+        for path in paths:
+            session_id, _, ending = path.name.partition(".")
+            # A session that is deleted meanwhile is none.
+            with contextlib.suppress(UnknownSessionError, FileNotFoundError):
+                if ending == "json" and is_session_id(session_id):
+                    found.append(self._seen(path, session_id))
+        return tuple(sorted(found, key=lambda session: (session.updated, session.id), reverse=True))
+
+    def _seen(self, path: Path, session_id: str) -> SessionInfo:
+        try:
+            return summary_of(from_json(session_id, _read(path, session_id)))
+        except UnknownSessionError:
+            raise
+        except StoreError as error:
+            updated = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
+            return SessionInfo(session_id, updated, problem=str(error))
+
+    # -- having a session open
+
+    def acquire(self, cwd: Path, session_id: str) -> None:
+        """Lock a session, stored already or not, until `release`; nothing happens if this store has it locked.
+
+        The directory is made if there is none. Raises StoreError if another process has the session open.
+        """
+        self._opened(cwd, session_id)
+
+    def open(self, cwd: Path, session_id: str) -> StoredSession:
+        """Lock a stored session and read it; one that this store has open already is read again.
+
+        Where no lock file can be made, as on a full disk, it is read all the same: a save takes the lock or fails.
+        If it raises, the session is as open as it was before.
+        """
+        path = self.path(cwd, session_id)
+        before = self._open.get(session_id)
+        if before is not None and before.path == path:
+            self._settle(before)
+            return self.load(cwd, session_id)
+        if not os.path.lexists(path):
+            raise _unknown(path, session_id)  # and nothing has been made on disk for it
+        opened = _Open(session_id, cwd, path)
+        try:
+            with contextlib.suppress(OSError):
+                self._lock(opened)
+            stored = self.load(cwd, session_id)
+            self._enter(opened)
+        except BaseException:
+            _unlock(opened)
+            raise
+        return stored
+
+    def release(self, session_id: str) -> None:
+        """Write what is still to be written and let others open the session; nothing happens if it is not open."""
+        opened = self._open.pop(session_id, None)
+        if opened is not None:
+            try:
+                self._settle(opened)
+            finally:
+                with opened.busy:
+                    # For a thread that has not begun to write: it would have no lock any more.
+                    opened.written = next(self._tickets)
+                    _unlock(opened)
+
+    def close(self) -> None:
+        """Release every session. Raises the last StoreError, after all are released.
+
+        It waits for a write that `flush` would wait for. Where a disk hangs, ending without it does no harm: the
+        kernel gives the locks back.
+        """
+        problem: StoreError | None = None
+        for session_id in tuple(self._open):
+            try:
+                self.release(session_id)
+            except StoreError as error:
+                problem = error
+        if problem is not None:
+            raise problem
+
+    def _opened(self, cwd: Path, session_id: str) -> _Open:
+        path = self.path(cwd, session_id)
+        opened = self._open.get(session_id)
+        if opened is None or opened.path != path:
+            opened = _Open(session_id, cwd, path)
+            try:
+                self._lock(opened)
+                self._enter(opened)
+            except OSError as error:
+                _unlock(opened)
+                raise StoreError(
+                    f"session {session_id} cannot be locked in {path.parent}: {_reason(error)}"
+                ) from None
+            except BaseException:
+                _unlock(opened)
+                raise
+        return opened
+
+    def _enter(self, opened: _Open) -> None:
+        """Count a session as open, in the place of one of the same id in another directory."""
+        self.release(opened.id)
+        self._open[opened.id] = opened
+
+    def _lock(self, opened: _Open) -> None:
+        """Take the lock, or take it again if somebody has removed its file. Raises OSError and StoreError."""
+        if opened.lock is not None and opened.lock.is_held():
+            return
+        directory = opened.path.parent
+        session_files.make_directory(directory, opened.cwd)
+        if directory not in self._swept:
+            self._swept.add(directory)
+            session_files.sweep(directory)
+        try:
+            lock = SessionLock(opened.path.with_suffix(".lock"))
+        except LockedError as error:
+            who = f" (pid {error.pid})" if error.pid is not None else ""
+            raise StoreError(f"session {opened.id} is open in another process{who}") from None
+        _unlock(opened)
+        opened.lock = lock
+
+    # -- writing
+
+    def save(self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime) -> None:
+        """Replace a session's file, and return when it is on disk; about 1 ms for a small one.
+
+        Locks the session, if it is not, and leaves it locked. If it raises, the old file is as it was.
+        """
+        snapshot = self._snapshot(session_id, cwd, messages, created)
+        self._write(self._opened(cwd, session_id), snapshot)
+
+    async def save_soon(
+        self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime
+    ) -> None:
+        """The same without blocking the event loop; the messages may change as soon as it has been called.
+
+        Of several saves of one session that wait, only the newest is written; each returns when its own or a newer
+        one is on disk. A caller that is cancelled does not stop the write.
+        """
+        snapshot = self._snapshot(session_id, cwd, messages, created)
+        opened = self._opened(cwd, session_id)
+        opened.newest = snapshot
+        if opened.task is None:
+            opened.task = asyncio.ensure_future(self._write_newest(opened))
+        problem = await asyncio.shield(opened.task)
+        if problem is not None:
+            raise problem
+
+    async def flush(self) -> None:
+        """Wait until all that `save_soon` was given is written, or has failed where it was given."""
+        tasks = {opened.task for opened in self._open.values() if opened.task is not None}
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def delete(self, cwd: Path, session_id: str) -> None:
+        """Remove a session's file, unless another process has it open. A save that waits is dropped."""
+        path = self.path(cwd, session_id)
+        if not os.path.lexists(path):
+            raise _unknown(path, session_id)
+        opened = self._opened(cwd, session_id)
+        try:
+            with opened.busy:
+                opened.newest, opened.written = None, next(self._tickets)
+                session_files.remove(path)
+        except OSError as error:
+            raise StoreError(f"session {session_id} cannot be deleted: {_reason(error)}") from None
+        finally:
+            self.release(session_id)
+
+    def _snapshot(
+        self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime
+    ) -> _Snapshot:
+        check_id(session_id)
+        return _Snapshot(next(self._tickets), to_json(session_id, cwd, created, datetime.now(UTC), messages))
+
+    def _write(self, opened: _Open, snapshot: _Snapshot) -> None:
+        with opened.busy:
+            if opened.written >= snapshot.ticket:
+                return  # a newer one was faster
+            try:
+                self._lock(opened)
+                session_files.replace(opened.path, snapshot.text)
+            except OSError as error:
+                raise StoreError(
+                    f"session {opened.id} cannot be saved in {opened.path.parent}: {_reason(error)}"
+                ) from None
+            opened.written = snapshot.ticket
+
+    async def _write_newest(self, opened: _Open) -> Exception | None:
+        """Write until nothing newer has come meanwhile; what became of the last one."""
+        problem: Exception | None = None
+        try:
+            while (snapshot := opened.newest) is not None:
+                problem = await _in_thread(self._write, opened, snapshot)
+                if opened.newest is snapshot:
+                    opened.newest = None
+        finally:
+            opened.task = None
+        return problem
+
+    def _settle(self, opened: _Open) -> None:
+        """Write at once what `save_soon` has not written yet, and wait for what it is writing."""
+        snapshot, opened.newest = opened.newest, None
+        if snapshot is not None:
+            self._write(opened, snapshot)
+
+
+def _unlock(opened: _Open) -> None:
+    if opened.lock is not None:
+        opened.lock.release()
+        opened.lock = None
+
+
+def _read(path: Path, session_id: str) -> bytes:
+    try:
+        return session_files.read(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _unknown(path, session_id) from None
+    except OSError as error:
+        raise StoreError(f"session {session_id} cannot be read from {path}: {_reason(error)}") from None
+
+
+def _unknown(path: Path, session_id: str) -> UnknownSessionError:
+    return UnknownSessionError(f"there is no session {session_id} in {path.parent}")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+async def _in_thread(
+    write: Callable[[_Open, _Snapshot], None], opened: _Open, snapshot: _Snapshot
+) -> Exception | None:
+    """Run a write in a thread of its own; what it raised.
+
+    A daemon, not one of the loop's executor: a disk that hangs must not keep the program from ending, and a write
+    that is cut off by the end leaves the old file.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Exception | None] = loop.create_future()
+
+    def tell(problem: Exception | None) -> None:
+        if not done.done():
+            done.set_result(problem)
+
+    def run() -> None:
+        problem: Exception | None = None
+        try:
+            write(opened, snapshot)
+        except Exception as error:  # noqa: BLE001 - goes to those who asked for the save
+            problem = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, problem)
+
+    threading.Thread(target=run, name=f"save {opened.id}", daemon=True).start()
+    return await done
