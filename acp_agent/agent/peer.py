@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from acp_agent.jsonrpc.errors import ErrorCode, RpcError
+from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.connection import Connection
 from acp_agent.protocol.events import ResponseReceived
@@ -58,6 +58,13 @@ class Peer:
         self._outbox.post(line)
         return call
 
+    def reopen(self, call: Call) -> Call | None:
+        """A call whose waiting was cancelled, to be waited for again; None if it was answered meanwhile."""
+        if call.id not in self._calls:
+            return None
+        again = self._calls[call.id] = Call(call.id, asyncio.get_running_loop().create_future())
+        return again
+
     def withdraw(self, call: Call) -> None:
         """Ask the client to drop a request and wait no longer; a late answer is taken without a word."""
         if self._calls.pop(call.id, None) is not None:
@@ -68,12 +75,6 @@ class Peer:
         call = self._calls.pop(event.id, None)
         if call is not None and not call.answer.done():
             call.answer.set_result(event)
-
-    def fail_calls(self) -> None:
-        """The client is gone: nobody will answer."""
-        error = RpcError(ErrorCode.INTERNAL_ERROR, "the connection is closed")
-        for call in list(self._calls.values()):
-            self.settle(ResponseReceived(call.id, "", None, error))
 
     @property
     def is_open(self) -> bool:

@@ -29,8 +29,7 @@ class Permission:
         self._open = self._peer.call(
             "session/request_permission", permission_request(self._session.id, announced)
         )
-        # Shielded: when the turn is cancelled the answer still comes, and `settle` waits for it.
-        answer = await asyncio.shield(self._open.answer)
+        answer = await self._open.answer
         self._open = None
         chosen = _chosen_option(answer)
         if chosen == "allow_always":
@@ -39,7 +38,9 @@ class Permission:
 
     async def settle(self, wait_s: float) -> None:
         """The turn ends: give the client a moment to answer what is open, then withdraw the question."""
-        call, self._open = self._open, None
+        # The wait was cancelled with the turn, the question was not: it is waited for once more.
+        call = self._peer.reopen(self._open) if self._open is not None else None
+        self._open = None
         if call is None:
             return
         await asyncio.wait([call.answer], timeout=wait_s)

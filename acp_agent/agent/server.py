@@ -1,29 +1,26 @@
-"""Bob on standard input and output: reads lines, hands out what they mean, runs turns one after the other.
+"""Bob on standard input and output: reads lines and hands out what they mean, until the end of the program.
 
-Owns the tasks, the queue of turns and the end of the program. A cancel is acted on where it is read, never behind a
-queue. Deliberately absent: what a turn does (turn.py), what the messages mean (protocol/).
+Owns the start (descriptors, model, banner) and the end. A cancel is acted on where it is read, never behind a queue.
+What only a prompt needs (tools, turns, children) is imported with the first prompt: an editor starts an agent long
+before somebody asks it something. Deliberately absent: what a turn does (turn.py) and when (turn_queue.py), what the
+messages mean (protocol/).
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_agent.agent.handlers import AGENT_INFO, Handlers
 from acp_agent.agent.log import Log
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.prompt import flatten
-from acp_agent.agent.session import Session
-from acp_agent.agent.turn import Engine, PromptTurn
 from acp_agent.config import LogLevel, ModelSettings, Settings
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
-from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.llm.model import Model, ToolSpec
 from acp_agent.llm.providers import create_model
-from acp_agent.process import end_all, end_lingering
 from acp_agent.protocol.connection import Connection, Role
 from acp_agent.protocol.events import (
     Event,
@@ -34,9 +31,12 @@ from acp_agent.protocol.events import (
     StreamEnded,
 )
 from acp_agent.protocol.policy import Policy
-from acp_agent.tools.builtin import default_tools
 from acp_agent.transport.outbox import Outbox
 from acp_agent.transport.stdio import Descriptors, StdioTransport, take_over
+
+if TYPE_CHECKING:
+    from acp_agent.agent.turn import Engine
+    from acp_agent.agent.turn_queue import TurnQueue
 
 # What the protocol leaves open, and Bob's answer to it.
 POLICY: Final = Policy(
@@ -56,17 +56,17 @@ _FLUSH_S: Final = 0.3
 class Server:
     """One connection of Bob, from the first byte to the exit code."""
 
-    def __init__(self, settings: Settings, engine: Engine, descriptors: Descriptors) -> None:
-        self._engine = engine
-        self._log = engine.log
+    def __init__(
+        self, settings: Settings, make_engine: Callable[[], Engine], descriptors: Descriptors, log: Log
+    ) -> None:
+        self._make_engine = make_engine
+        self._log = log
         self._connection = Connection(Role.AGENT, POLICY, settings.limits.max_line_bytes)
         self._outbox = Outbox(settings.limits.max_outbox_bytes)
         self._peer = Peer(self._connection, self._outbox)
         self._handlers = Handlers(self._log)
         self._transport = StdioTransport(descriptors, self._outbox, self._on_bytes, self._on_write_closed)
-        self._waiting: deque[PromptTurn] = deque()
-        self._running: PromptTurn | None = None
-        self._turn_came = asyncio.Event()
+        self._turns: TurnQueue | None = None
         self._ended = asyncio.Event()
         self._exit_code = 0
         self._handle: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -81,15 +81,10 @@ class Server:
         loop.add_signal_handler(signal.SIGTERM, self._end, 0)
         loop.add_signal_handler(signal.SIGINT, self._end, 128 + signal.SIGINT)
         self._transport.start()
-        turns = asyncio.ensure_future(self._run_turns())
-        ended = asyncio.ensure_future(self._ended.wait())
-        await asyncio.wait({turns, ended}, return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        await asyncio.wait({turns, asyncio.ensure_future(end_all())}, timeout=_END_TURNS_S)
-        turns.cancel()
+        await self._ended.wait()
+        if self._turns is not None:
+            await self._turns.end(_END_TURNS_S)
         await self._transport.finish(_FLUSH_S)
-        if turns.done() and not turns.cancelled():
-            turns.result()  # a bug in the queue itself is not to be swallowed
         return self._exit_code
 
     # -- reading
@@ -119,7 +114,7 @@ class Server:
     def _on_request(self, request: RequestReceived) -> None:
         if request.method == "session/prompt":
             session = self._handlers.sessions[request.params["sessionId"]]
-            self._enqueue(request.id, session, flatten(request.params["prompt"]))
+            self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
             return
         try:
             result = self._handle[request.method](request.params)
@@ -133,12 +128,14 @@ class Server:
             self._peer.respond(request.id, result)
 
     def _on_notification(self, event: NotificationReceived) -> None:
+        if self._turns is None:
+            return
         if event.method == "session/cancel":
             session_id = event.params["sessionId"]
-            self._cancel(lambda turn: turn.session.id == session_id)
+            self._turns.cancel(lambda turn: turn.session.id == session_id)
         elif event.method == "$/cancel_request":
             request_id = event.params["requestId"]
-            self._cancel(lambda turn: turn.request_id == request_id)
+            self._turns.cancel(lambda turn: turn.request_id == request_id)
 
     def _on_violation(self, event: ProtocolViolation) -> None:
         verdict = event.verdict
@@ -149,34 +146,12 @@ class Server:
         if event.reply is not None:
             self._peer.post(event.reply)
 
-    # -- turns
+    def _turn_queue(self) -> TurnQueue:
+        if self._turns is None:
+            from acp_agent.agent.turn_queue import TurnQueue  # with the first prompt, see above
 
-    def _enqueue(self, request_id: RequestId, session: Session, text: str) -> None:
-        self._waiting.append(PromptTurn(request_id, session, text, self._peer, self._engine))
-        self._turn_came.set()
-
-    async def _run_turns(self) -> None:
-        """Turns of all sessions, one at a time, first come first served."""
-        while not self._ended.is_set():
-            if not self._waiting:
-                self._turn_came.clear()
-                await self._turn_came.wait()
-                continue
-            self._running = self._waiting.popleft()
-            try:
-                await self._running.run()
-            finally:
-                self._running = None
-            await end_lingering()
-
-    def _cancel(self, concerns: Callable[[PromptTurn], bool]) -> None:
-        """Cancel turns that were sent before this: the running one stops, those that wait are answered at once."""
-        if self._running is not None and concerns(self._running):
-            self._running.cancel()
-        for turn in [turn for turn in self._waiting if concerns(turn)]:
-            self._waiting.remove(turn)
-            turn.cancel()
-            turn.answer()
+            self._turns = TurnQueue(self._peer, self._make_engine())
+        return self._turns
 
     # -- the end
 
@@ -189,13 +164,9 @@ class Server:
             return
         self._exit_code = exit_code
         self._ended.set()
-        self._turn_came.set()
-        if self._running is not None:
-            self._running.stop()
-        for turn in self._waiting:
-            turn.stop()
-            turn.answer()
-        self._waiting.clear()
+        self._transport.pause_reading()
+        if self._turns is not None:
+            self._turns.stop()  # at once: after the end of the input nothing more may be sent
 
 
 def run(settings: Settings, environ: Mapping[str, str]) -> int:
@@ -207,15 +178,6 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
     log = Log(debug=settings.log_level is LogLevel.DEBUG)
     key = environ.get(settings.model.api_key_env) if settings.model.api_key_env else None
     model = _create_model(settings.model, key, log)
-    secrets = [settings.model.api_key_env] if settings.model.api_key_env else []
-    tools = default_tools(
-        environ=environ,
-        secrets=secrets,
-        bash_timeout_s=settings.bash.timeout_s,
-        bash_max_output_bytes=settings.bash.max_output_bytes,
-    )
-    specs = tuple(ToolSpec(*spec) for spec in tools.specs())
-    engine = Engine(model, tools, specs, settings.limits.max_steps, log)
     # From here on nothing that is printed, by us, by a library or by a child, can touch the wire.
     descriptors = take_over()
     log.banner(f"{AGENT_INFO['title']} {AGENT_INFO['version']}")
@@ -225,7 +187,17 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
         log.banner(
             f"warning: the environment variable {settings.model.api_key_env} for the API key is not set"
         )
-    return asyncio.run(_serve(settings, engine, descriptors, model))
+
+    def make_engine() -> Engine:
+        return _make_engine(settings, environ, model, log)
+
+    async def serve() -> int:
+        try:
+            return await Server(settings, make_engine, descriptors, log).run()
+        finally:
+            await model.aclose()
+
+    return asyncio.run(serve())
 
 
 def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
@@ -245,8 +217,16 @@ def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
     )
 
 
-async def _serve(settings: Settings, engine: Engine, descriptors: Descriptors, model: Model) -> int:
-    try:
-        return await Server(settings, engine, descriptors).run()
-    finally:
-        await model.aclose()
+def _make_engine(settings: Settings, environ: Mapping[str, str], model: Model, log: Log) -> Engine:
+    from acp_agent.agent.turn import Engine  # with the first prompt, see above
+    from acp_agent.tools.builtin import default_tools
+
+    secrets = [settings.model.api_key_env] if settings.model.api_key_env else []
+    tools = default_tools(
+        environ=environ,
+        secrets=secrets,
+        bash_timeout_s=settings.bash.timeout_s,
+        bash_max_output_bytes=settings.bash.max_output_bytes,
+    )
+    specs = tuple(ToolSpec(*spec) for spec in tools.specs())
+    return Engine(model, tools, specs, settings.limits.max_steps, log)

@@ -58,6 +58,7 @@ class PromptTurn:
         self._engine = engine
         self._calls = ToolCalls(peer, session, engine.tools, engine.log)
         self._inner: asyncio.Task[StopReason] | None = None
+        self._mark = 0
         self._cancelled = False
         self._stopped = False
 
@@ -78,31 +79,40 @@ class PromptTurn:
 
     async def run(self) -> None:
         """Carry out the turn and answer its prompt. Only a cancelled task gets out of here with an exception."""
-        history = self.session.history
-        mark = history.mark()
-        history.add_question(self._text)
-        self._inner = asyncio.ensure_future(self._generate(history))
-        result: StopReason | RpcError
+        self._mark = self.session.history.mark()
+        self.session.history.add_question(self._text)
+        self._inner = asyncio.ensure_future(self._converse())
         try:
-            result = await self._inner
+            await self._inner
         except asyncio.CancelledError:
             if not (self._cancelled or self._stopped):
                 self._inner.cancel()
                 raise
-            result = "cancelled"
+            await self._break_off("cancelled")
         except ModelError as error:
             self._engine.log.trace(error)
-            result = _failure(str(error))
+            await self._break_off(_failure(str(error)))
         except Exception as error:  # noqa: BLE001 - the one place where a bug inside a turn ends up
             self._engine.log.trace(error)
             what = str(error).partition("\n")[0]
-            result = _failure(f"internal error: {type(error).__name__}: {what}")
-        await self._calls.close(0 if self._stopped else _LATE_ANSWER_S)
-        history.close(mark, CANCELLED)
-        if result == "refusal":
-            history.cut(mark)  # R-138: what was refused is not part of the next prompt's context
-        self.answer(result)
+            await self._break_off(_failure(f"internal error: {type(error).__name__}: {what}"))
         self._engine.log.say(f"turn done: {self._calls.tally}")
+
+    async def _converse(self) -> None:
+        stop_reason = await self._generate(self.session.history)
+        # Answered here and not in `run`, so that the last words and the answer leave in one write.
+        self._finish(stop_reason)
+
+    async def _break_off(self, result: StopReason | RpcError) -> None:
+        await self._calls.close(0 if self._stopped else _LATE_ANSWER_S)
+        self._finish(result)
+
+    def _finish(self, result: StopReason | RpcError) -> None:
+        history = self.session.history
+        history.close(self._mark, CANCELLED)
+        if result == "refusal":
+            history.cut(self._mark)  # R-138: what was refused is not part of the next prompt's context
+        self.answer(result)
 
     def answer(self, result: StopReason | RpcError = "cancelled") -> None:
         """Answer the prompt. A cancel that was read before wins over everything that came of the turn."""
@@ -126,7 +136,8 @@ class PromptTurn:
             for wish in wishes:
                 output = await self._calls.run(wish)
                 history.add_result(wish.id, output)
-                await self._peer.breathe()
+                if self._peer.crowded:
+                    await self._peer.breathe()
         return "max_turn_requests"
 
     async def _ask_model(self, history: History) -> tuple[FinishReason, list[ToolCallReady]]:

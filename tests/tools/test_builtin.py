@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from acp_agent.tools import ToolResult, default_tools
+from acp_agent.tools.base import ToolResult
+from acp_agent.tools.builtin import default_tools
 
 
 def test_secrets_do_not_reach_commands() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_agent.tools import ToolError, ToolResult
+from acp_agent.tools.base import ToolError, ToolResult
 from acp_agent.tools.editing import EditFileTool, matches, replaced
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_agent.tools import ToolError
+from acp_agent.tools.base import ToolError
 from acp_agent.tools.paths import absolute, locations
 
 

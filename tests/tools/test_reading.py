@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_agent.tools import ToolError
+from acp_agent.tools.base import ToolError
 from acp_agent.tools.reading import MAX_BYTES, MAX_LINES, ReadFileTool
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_agent.tools import Tool, ToolError, ToolRegistry, default_tools
+from acp_agent.tools.base import Tool, ToolError
+from acp_agent.tools.builtin import default_tools
 from acp_agent.tools.reading import ReadFileTool
-from acp_agent.tools.registry import MAX_DEPTH
+from acp_agent.tools.registry import MAX_DEPTH, ToolRegistry
 
 REGISTRY = default_tools(environ=os.environ)
 

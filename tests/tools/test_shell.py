@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acp_agent import process
-from acp_agent.tools import ToolError, ToolResult
+from acp_agent.tools.base import ToolError, ToolResult
 from acp_agent.tools.shell import BashTool
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from acp_agent.tools import ToolError, ToolResult, writing
+from acp_agent.tools import writing
+from acp_agent.tools.base import ToolError, ToolResult
 from acp_agent.tools.writing import Permit, WriteFileTool, replace, target, with_permit
 
 
