@@ -15,7 +15,7 @@ from statemachine import StateMachine
 
 from .classes import ConnectionMachine, ToolCallMachine, TurnMachine
 from .connection import ConnectionEvent, ConnectionFacts, ConnectionState
-from .decision import Decision, E, F, Node, S, Step, Table
+from .decision import E, F, Node, S, Step, Table
 from .tool_call import ToolCallEvent, ToolCallFacts, ToolCallState
 from .turn import TurnEvent, TurnFacts, TurnState
 
@@ -121,12 +121,10 @@ def _decide(state: S, event: E, edges: Sequence[Edge[S, F]], known: Mapping[str,
 
 def _ask(
     guard: Guard[F], state: S, event: E, edges: Sequence[Edge[S, F]], known: Mapping[str, bool]
-) -> Decision[S, E, F]:
-    return Decision(
-        holds=guard.holds,
-        yes=_decide(state, event, edges, {**known, guard.name: True}),
-        no=_decide(state, event, edges, {**known, guard.name: False}),
-    )
+) -> Node[S, E, F]:
+    yes = _decide(state, event, edges, {**known, guard.name: True})
+    no = _decide(state, event, edges, {**known, guard.name: False})
+    return guard.holds, yes, no
 
 
 MACHINES: Mapping[str, Compiled[Any, Any, Any]] = {

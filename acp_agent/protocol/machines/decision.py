@@ -4,12 +4,12 @@ Deliberately absent: the three tables (`tables.py`), the function that asks them
 (`compile.py`). No library, because every start imports this.
 """
 
-# Named tuples here and for the facts, and annotations that are no strings: every start of the agent makes these
-# classes, and a frozen dataclass with slots takes some five times as long to make, a string annotation half as long
-# again.
+# Every start of the agent makes these classes and those of the facts, and pays for it: a frozen dataclass with slots
+# takes some five times as long to make as a named tuple, and that three times as long as a plain class. String
+# annotations would add half to a named tuple.
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 S = TypeVar("S", bound=StrEnum)
 E = TypeVar("E", bound=StrEnum)
@@ -33,25 +33,23 @@ class Step(NamedTuple, Generic[S, E]):
     forced: S | None = None
 
 
-class Decision(NamedTuple, Generic[S, E, F]):
-    """A question about the facts; each answer leads to the next question or to the step."""
-
-    holds: Callable[[F], bool]
-    yes: "Node[S, E, F]"
-    no: "Node[S, E, F]"
+Node: TypeAlias = "Step[S, E] | tuple[Callable[[F], bool], Node[S, E, F], Node[S, E, F]]"
+"""What a table has for a state and an event: the step, or a question about the facts and where yes and no lead."""
 
 
-Node: TypeAlias = "Decision[S, E, F] | Step[S, E]"
-
-
-class Table(NamedTuple, Generic[S, E, F]):
-    """A machine as data.
+class Table(Generic[S, E, F]):
+    """A machine as data. There are three, made once; nothing of them is ever assigned again.
 
     name: that of its class. initial, final: where it begins, and the states that no event leads out of.
     decisions: every state -> every event -> the step, or a tree that asks a predicate at most once on the way to it.
     """
 
-    name: str
-    initial: S
-    final: frozenset[S]
-    decisions: Mapping[S, Mapping[E, "Node[S, E, F]"]]
+    __slots__ = ("decisions", "final", "initial", "name")
+
+    def __init__(
+        self, name: str, initial: S, final: frozenset[S], decisions: Mapping[S, Mapping[E, "Node[S, E, F]"]]
+    ) -> None:
+        self.name: Final = name
+        self.initial: Final = initial
+        self.final: Final = final
+        self.decisions: Final = decisions

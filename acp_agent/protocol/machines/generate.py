@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import diagrams
 from .compile import MACHINES, Compiled
-from .decision import Decision, Step
+from .decision import Node, Step
 
 COMMAND = "python -m acp_agent.protocol.machines.generate"
 
@@ -102,7 +102,7 @@ def _lay_out(before: str, code: _Code, after: str, indent: int = 0) -> list[str]
 
 
 def _imports() -> str:
-    names: dict[str, set[str]] = {"decision": {"Decision", "Node", "Step", "Table"}}
+    names: dict[str, set[str]] = {"decision": {"Node", "Step", "Table"}}
     for read in MACHINES.values():
         guards = {
             guard.holds
@@ -179,12 +179,10 @@ def _shapes(read: Compiled[Any, Any, Any], event: Any, sources: list[Any]) -> li
     return min(candidates, key=len)
 
 
-def _decision(
-    node: Decision[Any, Any, Any] | Step[Any, Any], read: Compiled[Any, Any, Any], *, back: bool
-) -> _Code:
-    if isinstance(node, Decision):
-        yes, no = (_decision(below, read, back=back) for below in (node.yes, node.no))
-        return _call("Decision", node.holds.__name__, yes, no)
+def _decision(node: Node[Any, Any, Any], read: Compiled[Any, Any, Any], *, back: bool) -> _Code:
+    if not isinstance(node, Step):
+        holds, yes, no = node
+        return _call("", holds.__name__, *(_decision(below, read, back=back) for below in (yes, no)))
 
     def named(state: Any) -> str:
         if state is None:

@@ -11,7 +11,7 @@ out; a turn therefore cannot touch another turn's state. No callbacks, no listen
 
 from __future__ import annotations
 
-from .decision import Decision, E, F, S, Step, Table
+from .decision import E, F, S, Step, Table
 from .tables import CONNECTION, TOOL_CALL, TURN
 
 __all__ = ["CONNECTION", "TOOL_CALL", "TURN", "Step", "Table", "step"]
@@ -23,6 +23,7 @@ def step(table: Table[S, E, F], state: S, event: E, facts: F) -> Step[S, E]:
     The first edge whose guards all agree is taken. Otherwise `after` is None and the first edge tells why.
     """
     node = table.decisions[state][event]
-    while isinstance(node, Decision):
-        node = node.yes if node.holds(facts) else node.no
+    while not isinstance(node, Step):
+        holds, yes, no = node
+        node = yes if holds(facts) else no
     return node

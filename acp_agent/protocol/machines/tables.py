@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from .connection import ConnectionEvent, ConnectionFacts, ConnectionState, version_spoken
-from .decision import Decision, Node, Step, Table
+from .decision import Node, Step, Table
 from .tool_call import ToolCallEvent, ToolCallFacts, ToolCallState, permission_denied, permission_open
 from .turn import (
     TurnEvent,
@@ -26,7 +26,7 @@ _ConnectionNode: TypeAlias = "Node[ConnectionState, ConnectionEvent, ConnectionF
 
 def _connection_agree_version(state: ConnectionState) -> _ConnectionNode:
     event = ConnectionEvent.AGREE_VERSION
-    return Decision(
+    return (
         version_spoken,
         Step(state, event, ConnectionState.READY),
         Step(state, event, None, ("version_spoken",), ConnectionState.READY),
@@ -35,7 +35,7 @@ def _connection_agree_version(state: ConnectionState) -> _ConnectionNode:
 
 def _connection_refuse_version(state: ConnectionState) -> _ConnectionNode:
     event = ConnectionEvent.REFUSE_VERSION
-    return Decision(
+    return (
         version_spoken,
         Step(state, event, None, ("version_spoken",), ConnectionState.CLOSING),
         Step(state, event, ConnectionState.CLOSING),
@@ -92,14 +92,10 @@ def _turn_start_streaming_from_streaming(state: TurnState) -> _TurnNode:
 
 def _turn_change_call(state: TurnState) -> _TurnNode:
     event = TurnEvent.CHANGE_CALL
-    return Decision(
+    return (
         permissions_open,
         Step(state, event, TurnState.AWAITING_PERMISSION),
-        Decision(
-            calls_running,
-            Step(state, event, TurnState.RUNNING_TOOL),
-            Step(state, event, TurnState.STREAMING),
-        ),
+        (calls_running, Step(state, event, TurnState.RUNNING_TOOL), Step(state, event, TurnState.STREAMING)),
     )
 
 
@@ -110,14 +106,10 @@ def _turn_ask_permission(state: TurnState) -> _TurnNode:
 
 def _turn_answer_permission(state: TurnState) -> _TurnNode:
     event = TurnEvent.ANSWER_PERMISSION
-    return Decision(
+    return (
         permissions_open,
         Step(state, event, state),
-        Decision(
-            calls_running,
-            Step(state, event, TurnState.RUNNING_TOOL),
-            Step(state, event, TurnState.STREAMING),
-        ),
+        (calls_running, Step(state, event, TurnState.RUNNING_TOOL), Step(state, event, TurnState.STREAMING)),
     )
 
 
@@ -128,29 +120,29 @@ def _turn_cancel(state: TurnState) -> _TurnNode:
 
 def _turn_finish(state: TurnState) -> _TurnNode:
     event = TurnEvent.FINISH
-    return Decision(
+    return (
         cancel_asked,
-        Decision(
+        (
             permissions_open,
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("cancel_asked", "permissions_open", "calls_open"), TurnState.DONE),
                 Step(state, event, None, ("cancel_asked", "permissions_open"), TurnState.DONE),
             ),
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("cancel_asked", "calls_open"), TurnState.DONE),
                 Step(state, event, None, ("cancel_asked",), TurnState.DONE),
             ),
         ),
-        Decision(
+        (
             permissions_open,
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("permissions_open", "calls_open"), TurnState.DONE),
                 Step(state, event, None, ("permissions_open",), TurnState.DONE),
             ),
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("calls_open",), TurnState.DONE),
                 Step(state, event, TurnState.DONE),
@@ -161,24 +153,24 @@ def _turn_finish(state: TurnState) -> _TurnNode:
 
 def _turn_finish_cancelled(state: TurnState) -> _TurnNode:
     event = TurnEvent.FINISH_CANCELLED
-    return Decision(
+    return (
         cancel_asked,
-        Decision(
+        (
             permissions_open,
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("permissions_open", "calls_open"), TurnState.CANCELLED),
                 Step(state, event, None, ("permissions_open",), TurnState.CANCELLED),
             ),
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("calls_open",), TurnState.CANCELLED),
                 Step(state, event, TurnState.CANCELLED),
             ),
         ),
-        Decision(
+        (
             permissions_open,
-            Decision(
+            (
                 calls_open,
                 Step(
                     state,
@@ -189,7 +181,7 @@ def _turn_finish_cancelled(state: TurnState) -> _TurnNode:
                 ),
                 Step(state, event, None, ("cancel_asked", "permissions_open"), TurnState.CANCELLED),
             ),
-            Decision(
+            (
                 calls_open,
                 Step(state, event, None, ("cancel_asked", "calls_open"), TurnState.CANCELLED),
                 Step(state, event, None, ("cancel_asked",), TurnState.CANCELLED),
@@ -200,7 +192,7 @@ def _turn_finish_cancelled(state: TurnState) -> _TurnNode:
 
 def _turn_stop_cancelled(state: TurnState) -> _TurnNode:
     event = TurnEvent.STOP_CANCELLED
-    return Decision(
+    return (
         turn_cancel_asked,
         Step(state, event, None, ("turn_cancel_asked",), TurnState.CANCELLED),
         Step(state, event, TurnState.CANCELLED),
@@ -209,7 +201,7 @@ def _turn_stop_cancelled(state: TurnState) -> _TurnNode:
 
 def _turn_fail(state: TurnState) -> _TurnNode:
     event = TurnEvent.FAIL
-    return Decision(
+    return (
         turn_cancel_asked,
         Step(state, event, None, ("turn_cancel_asked",), TurnState.CANCELLED),
         Step(state, event, TurnState.FAILED),
@@ -294,14 +286,14 @@ _ToolCallNode: TypeAlias = "Node[ToolCallState, ToolCallEvent, ToolCallFacts]"
 
 def _tool_call_start(state: ToolCallState) -> _ToolCallNode:
     event = ToolCallEvent.START
-    return Decision(
+    return (
         permission_open,
-        Decision(
+        (
             permission_denied,
             Step(state, event, None, ("permission_open", "permission_denied"), ToolCallState.IN_PROGRESS),
             Step(state, event, None, ("permission_open",), ToolCallState.IN_PROGRESS),
         ),
-        Decision(
+        (
             permission_denied,
             Step(state, event, None, ("permission_denied",), ToolCallState.IN_PROGRESS),
             Step(state, event, ToolCallState.IN_PROGRESS),
@@ -311,14 +303,14 @@ def _tool_call_start(state: ToolCallState) -> _ToolCallNode:
 
 def _tool_call_complete(state: ToolCallState) -> _ToolCallNode:
     event = ToolCallEvent.COMPLETE
-    return Decision(
+    return (
         permission_open,
-        Decision(
+        (
             permission_denied,
             Step(state, event, None, ("permission_open", "permission_denied"), ToolCallState.COMPLETED),
             Step(state, event, None, ("permission_open",), ToolCallState.COMPLETED),
         ),
-        Decision(
+        (
             permission_denied,
             Step(state, event, None, ("permission_denied",), ToolCallState.COMPLETED),
             Step(state, event, ToolCallState.COMPLETED),

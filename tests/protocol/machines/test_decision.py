@@ -14,12 +14,16 @@ def test_a_step_is_equal_to_another_that_says_the_same() -> None:
     assert Step(TurnState.DONE, TurnEvent.FAIL, None) == Step(TurnState.DONE, TurnEvent.FAIL, None, (), None)
 
 
-def test_steps_facts_and_tables_cannot_be_changed() -> None:
-    """Requirement: every caller shares them, so none can move another's machine."""
-    for value, name in (
-        (Step(TurnState.DONE, TurnEvent.FAIL, None), "after"),
-        (TurnFacts(), "calls_open"),
-        (TURN, "initial"),
-    ):
-        with pytest.raises(AttributeError):
-            setattr(value, name, None)
+@pytest.mark.parametrize(
+    ("value", "name"), [(Step(TurnState.DONE, TurnEvent.FAIL, None), "after"), (TurnFacts(), "calls_open")]
+)
+def test_steps_and_facts_cannot_be_changed(value: object, name: str) -> None:
+    """Requirement: every caller shares the steps, so none can move another's machine."""
+    with pytest.raises(AttributeError):
+        setattr(value, name, None)
+
+
+def test_a_table_takes_no_other_attribute() -> None:
+    """Requirement: a misspelt assignment is found where it happens."""
+    with pytest.raises(AttributeError):
+        TURN.__setattr__("inital", TurnState.DONE)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_agent.protocol.machines.connection import ConnectionEvent, ConnectionState
-from acp_agent.protocol.machines.decision import Decision, Node, Step
+from acp_agent.protocol.machines.decision import Node, Step
 from acp_agent.protocol.machines.tables import CONNECTION, TOOL_CALL, TURN
 from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallState
 from acp_agent.protocol.machines.turn import TurnEvent, TurnState
@@ -26,11 +26,12 @@ each_table = pytest.mark.parametrize(
 
 def branches(node: Node[Any, Any, Any], asked: tuple[Any, ...] = ()) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Every step below, with the questions on the way to it."""
-    if isinstance(node, Decision):
-        for below in (node.yes, node.no):
-            yield from branches(below, (*asked, node.holds))
-    else:
+    if isinstance(node, Step):
         yield node, asked
+    else:
+        holds, *answers = node
+        for below in answers:
+            yield from branches(below, (*asked, holds))
 
 
 @each_table
