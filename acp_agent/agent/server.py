@@ -148,8 +148,10 @@ class Server:
 
     def _turn_queue(self) -> TurnQueue:
         if self._turns is None:
+            from acp_agent.agent.threads import UnawaitedThreads
             from acp_agent.agent.turn_queue import TurnQueue  # with the first prompt, see above
 
+            asyncio.get_running_loop().set_default_executor(UnawaitedThreads())
             self._turns = TurnQueue(self._peer, self._make_engine())
         return self._turns
 

@@ -85,10 +85,14 @@ class PromptTurn:
         try:
             await self._inner
         except asyncio.CancelledError:
-            if not (self._cancelled or self._stopped):
+            if self._cancelled or self._stopped:
+                await self._break_off("cancelled")
+            elif self._inner.cancelled():
+                # A library that cancels its caller is a failure like any other, and not our end.
+                await self._break_off(_failure("internal error: the model call stopped by itself"))
+            else:
                 self._inner.cancel()
                 raise
-            await self._break_off("cancelled")
         except ModelError as error:
             self._engine.log.trace(error)
             await self._break_off(_failure(str(error)))

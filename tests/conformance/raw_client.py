@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
-import importlib.util
 import json
 import os
 import select
@@ -49,15 +48,11 @@ class Silence(AssertionError):
 
 def agent_command(config: Path | None) -> list[str]:
     """How a person starts the agent."""
-    if importlib.util.find_spec("acp_agent.__main__") is None:
-        code = (
-            "import os, sys\nfrom pathlib import Path\nfrom acp_agent import config\n"
-            "from acp_agent.agent import server\n"
-            "path = Path(sys.argv[1]) if len(sys.argv) > 1 else None\n"
-            "sys.exit(server.run(config.load(path, Path.cwd(), os.environ), os.environ))"
-        )
-        return [sys.executable, "-c", code, *([str(config)] if config else [])]
-    return [sys.executable, "-m", "acp_agent", "serve", *(["--config", str(config)] if config else [])]
+    # -P: what lies in the working directory must not stand in for the agent.
+    return [
+        *(sys.executable, "-P", "-m", "acp_agent", "serve"),
+        *(["--config", str(config)] if config else []),
+    ]
 
 
 def strict_json(line: bytes) -> Any:

@@ -229,6 +229,24 @@ def test_by_request_while_a_command_runs(bob: Agent, model: ModelServer, tmp_pat
     end(bob, model, session, prompt)
 
 
+@pytest.mark.parametrize("again", WAYS.values(), ids=WAYS)
+def test_again_while_the_first_cancel_is_still_at_work(
+    bob: Agent, model: ModelServer, tmp_path: Path, again: Ask
+) -> None:
+    """R11: the second is ignored; it does not cut short the ending of a command that takes its time."""
+    session = bob.new_session(tmp_path)
+    prompt = bob.prompt(session, "go")
+    model.next().tool("bash", {"command": COMMANDS["that ignores the polite signal"]}).finish("tool_calls")
+    bob.choose(bob.permission())
+    pid = pid_in(tmp_path / "pid")
+    bob.cancel(session)
+    bob.barrier()
+    again(bob, session, prompt)
+    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert not is_alive(pid)
+    end(bob, model, session, prompt)
+
+
 def test_between_several_calls(bob: Agent, model: ModelServer, tmp_path: Path) -> None:
     """No new call starts after the cancel (B117), and those that were not begun have a stand-in in the history."""
     session = bob.new_session(tmp_path)
