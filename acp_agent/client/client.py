@@ -267,7 +267,7 @@ class Client:
         """Ask the session's turn to stop; `prompt` then returns `cancelled`, or raises CancelIgnored after a while.
 
         Open permission requests of the session are answered `cancelled` at once, later ones when they come (R-154).
-        Does nothing if no turn runs.
+        Does nothing if no turn runs, or if it was asked before.
         """
         running = [
             turn for turn in self._turns.values() if turn.session_id == session_id and not turn.given_up
@@ -278,8 +278,7 @@ class Client:
         loop = asyncio.get_running_loop()
         for turn in running:
             turn.cancelled = True
-            if turn.deadline is None:
-                turn.deadline = loop.call_later(self._limits.cancel_s, self._give_up, turn)
+            turn.deadline = loop.call_later(self._limits.cancel_s, self._give_up, turn)
         for asked in list(self._permissions.values()):
             if asked.request.session_id == session_id:
                 self._answer_cancelled(asked)

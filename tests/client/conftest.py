@@ -1,12 +1,17 @@
-"""The fake agent as a command, what a Client told and sent, and a deadline for everything."""
+"""The fake agent as a command, what a Client told and sent, a person at a terminal, a deadline for everything."""
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
+import pty
+import select
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,3 +134,83 @@ def until() -> Callable[[Callable[[], bool]], Awaitable[None]]:
 def fake() -> Callable[[str], list[str]]:
     """The command line of the fake agent with a conduct."""
     return fake_command
+
+
+class PersonAtTerminal:
+    """`acp-agent` on a terminal of its own: what is typed, and what is read."""
+
+    # The terminal must be the controlling one of a new session, or Ctrl-C would signal nobody.
+    _TAKE_TERMINAL = "; ".join(
+        [
+            "import fcntl, os, sys, termios",
+            "fcntl.ioctl(0, termios.TIOCSCTTY, 0)",
+            "os.execv(sys.argv[1], sys.argv[1:])",
+        ]
+    )
+
+    def __init__(self, arguments: list[str], cwd: Path, environ: dict[str, str]) -> None:
+        self._master, terminal = pty.openpty()
+        python = [sys.executable, "-c", self._TAKE_TERMINAL]
+        self.process = subprocess.Popen(
+            [*python, sys.executable, "-P", "-m", "acp_agent", *arguments],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            cwd=cwd,
+            env={**os.environ, "TERM": "xterm", **environ},
+            start_new_session=True,
+        )
+        os.close(terminal)
+        self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._from = 0
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def read_until(self, text: str) -> str:
+        """What appears up to and with this text, since the last call."""
+        deadline = time.monotonic() + DEADLINE_S
+        while (at := self.seen.find(text, self._from)) < 0:
+            ready, _, _ = select.select([self._master], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                raise AssertionError(f"{text!r} did not appear after:\n{self.seen}")
+            if not self._read():
+                raise AssertionError(f"{text!r} did not appear before the end:\n{self.seen}")
+        found = self.seen[self._from : at + len(text)]
+        self._from = at + len(text)
+        return found
+
+    def exit_code(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(DEADLINE_S)
+
+    def _read(self) -> bool:
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # EIO: nobody has the terminal open any more
+            return False
+        self.seen += self._decoder.decode(data)
+        return bool(data)
+
+    def leave(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._master)
+
+
+@pytest.fixture
+def at_terminal(tmp_path: Path) -> Iterator[Callable[..., PersonAtTerminal]]:
+    """Start `acp-agent` with these arguments on a terminal; gone at the end of the test."""
+    started = []
+
+    def start(*arguments: str, **environ: str) -> PersonAtTerminal:
+        started.append(PersonAtTerminal(list(arguments), tmp_path, environ))
+        return started[-1]
+
+    yield start
+    for person in started:
+        person.leave()

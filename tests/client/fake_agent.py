@@ -236,6 +236,20 @@ def error_for_cancel():
     until_closed()
 
 
+def wants_login():
+    methods = [{"id": "card", "name": "By card"}]
+    send(id=read()["id"], result={"protocolVersion": 1, "authMethods": methods})
+    send(id=read()["id"], error={"code": -32000, "message": "Authentication required"})
+    until_closed()
+
+
+def error_with_data():
+    handshake()
+    send(id=read()["id"], error={"code": -32603, "message": "Internal error", "data": "no key"})
+    end(read())
+    until_closed()
+
+
 def huge_line():
     session = handshake()
     prompt = read()
