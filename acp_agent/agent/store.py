@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,7 +64,7 @@ class _Open:
     busy: threading.Lock = field(default_factory=threading.Lock)
     written: int = 0
     newest: _Snapshot | None = None
-    task: asyncio.Task[Exception | None] | None = None
+    task: asyncio.Task[StoreError | None] | None = None
 
 
 class SessionStore:
@@ -241,7 +241,8 @@ class SessionStore:
         """The same without blocking the event loop; the messages may change as soon as it has been called.
 
         Of several saves of one session that wait, only the newest is written; each returns when its own or a newer
-        one is on disk. A caller that is cancelled does not stop the write.
+        one is on disk. A caller that is cancelled does not stop the write, which runs in a thread of the loop's
+        executor (threads.py says why those of the agent may be cut off: a write that is leaves the old file).
         """
         snapshot = self._snapshot(session_id, cwd, messages, created)
         opened = self._opened(cwd, session_id)
@@ -292,12 +293,16 @@ class SessionStore:
                 ) from None
             opened.written = snapshot.ticket
 
-    async def _write_newest(self, opened: _Open) -> Exception | None:
+    async def _write_newest(self, opened: _Open) -> StoreError | None:
         """Write until nothing newer has come meanwhile; what became of the last one."""
-        problem: Exception | None = None
+        problem: StoreError | None = None
         try:
             while (snapshot := opened.newest) is not None:
-                problem = await _in_thread(self._write, opened, snapshot)
+                try:
+                    problem = None
+                    await asyncio.to_thread(self._write, opened, snapshot)
+                except StoreError as error:
+                    problem = error
                 if opened.newest is snapshot:
                     opened.newest = None
         finally:
@@ -332,31 +337,3 @@ def _unknown(path: Path, session_id: str) -> UnknownSessionError:
 
 def _reason(error: OSError) -> str:
     return error.strerror or str(error)
-
-
-async def _in_thread(
-    write: Callable[[_Open, _Snapshot], None], opened: _Open, snapshot: _Snapshot
-) -> Exception | None:
-    """Run a write in a thread of its own; what it raised.
-
-    A daemon, not one of the loop's executor: a disk that hangs must not keep the program from ending, and a write
-    that is cut off by the end leaves the old file.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Exception | None] = loop.create_future()
-
-    def tell(problem: Exception | None) -> None:
-        if not done.done():
-            done.set_result(problem)
-
-    def run() -> None:
-        problem: Exception | None = None
-        try:
-            write(opened, snapshot)
-        except Exception as error:  # noqa: BLE001 - goes to those who asked for the save
-            problem = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, problem)
-
-    threading.Thread(target=run, name=f"save {opened.id}", daemon=True).start()
-    return await done
