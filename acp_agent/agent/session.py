@@ -5,7 +5,7 @@ Deliberately absent: what of it the core knows too (protocol/sessions.py) and ru
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,4 +26,4 @@ class Session:
 def new_session_id(now: datetime | None = None) -> str:
     """A fresh id that sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`, in UTC, with 8 random hex digits."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
-    return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    return f"{moment:%Y%m%d-%H%M%S}-{os.urandom(4).hex()}"

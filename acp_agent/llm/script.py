@@ -28,9 +28,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from acp_agent.llm.errors import (
     ContextOverflow,
@@ -61,8 +60,7 @@ _SCHEMA_PLACES = (Path("schemas", "script.json"), Path("..", "schemas", "script.
 """In the installed package, and beside it in a source tree; from the package directory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One thing a reply does.
 
     kind: "text", "reasoning", "tool_call", "delay_ms" or "error". text: the text, the tool's name or the message.
@@ -76,8 +74,7 @@ class Part:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """One answer. usage: (input, output) tokens."""
 
     parts: tuple[Part, ...]
@@ -86,8 +83,7 @@ class Reply:
     usage: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """Texts and the replies of their turn; neither exact nor regex means every text. number: as in the file, from 1."""
 
     number: int
@@ -96,13 +92,12 @@ class Rule:
     replies: tuple[Reply, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """A whole file. path is absolute."""
 
     path: Path
     name: str
-    rules: tuple[Rule, ...] = field(default=())
+    rules: tuple[Rule, ...] = ()
 
 
 def load_script(path: Path) -> Script:
