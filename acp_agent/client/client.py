@@ -8,13 +8,13 @@
 Everything the agent sends is handled in the order of its arrival, in one place and without awaiting: events are given
 before whatever is awaited goes on, so every update before the answer to a prompt has been seen when `prompt` returns.
 Advertises no file system and no terminal: requests for them, and unknown ones, get -32601 from the core.
-Deliberately absent: the process and its pipes (spawn.py), the rules of the protocol (protocol/), any display.
+Deliberately absent: the process and its pipes (spawn.py), open permission requests (questions.py), the rules of the
+protocol (protocol/), any display.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +23,11 @@ from typing import Any, Final, Self
 
 from acp_agent import __version__
 from acp_agent.client import permissions
+from acp_agent.client.early_updates import EarlyUpdates
 from acp_agent.client.errors import (
     AgentGone,
     AgentSilent,
     CancelIgnored,
-    ClientError,
     TurnRunning,
     UnsupportedVersion,
 )
@@ -35,12 +35,11 @@ from acp_agent.client.events import (
     AgentEnded,
     AgentMisbehaved,
     ClientEvent,
-    PermissionAnswered,
-    PermissionAsked,
     SessionOpened,
     UpdateReceived,
 )
-from acp_agent.client.permissions import Choice, Decide, PermissionRequest
+from acp_agent.client.permissions import Decide
+from acp_agent.client.questions import Questions
 from acp_agent.client.spawn import EXIT_GRACE_S, AgentProcess, spawn
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.framing import LineTooLong
@@ -61,10 +60,6 @@ PROTOCOL_VERSION: Final = 1
 
 # A prompt may follow one whose cancel was ignored, which the core takes for a queue; `prompt` guards the rest.
 _POLICY: Final = Policy(served=frozenset({"session/request_permission"}), queue_prompts=True)
-
-# What is kept of updates that came before the answer which makes their session known.
-_HELD_LINES: Final = 1000
-_HELD_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +94,6 @@ class _Turn:
     deadline: asyncio.TimerHandle | None = None
 
 
-@dataclass(slots=True)
-class _OpenPermission:
-    """A permission request without an answer. turn: the turn's request id. decision: who is still thinking."""
-
-    id: RequestId
-    request: PermissionRequest
-    turn: RequestId
-    decision: asyncio.Future[Choice] | None = None
-
-
 class Client:
     """One agent, on the running event loop. Made by `start`.
 
@@ -118,16 +103,14 @@ class Client:
 
     def __init__(self, on_event: Callable[[ClientEvent], None], permission: Decide, limits: Limits) -> None:
         self._on_event = on_event
-        self._permission = permission
         self._limits = limits
         self._connection = Connection(Role.CLIENT, _POLICY)
         self._agent: AgentProcess | None = None
         self._calls: dict[RequestId, asyncio.Future[Any]] = {}
         self._turns: dict[RequestId, _Turn] = {}
         self._turns_started: dict[str, int] = {}
-        self._permissions: dict[RequestId, _OpenPermission] = {}
-        self._held: list[tuple[str, bytes, ProtocolViolation]] = []
-        self._held_bytes = 0
+        self._early = EarlyUpdates()
+        self._questions = Questions(self._connection, permission, self._post, self._emit, self._fail)
         self._failure: Exception | None = None
 
     @classmethod
@@ -269,9 +252,7 @@ class Client:
         Open permission requests of the session are answered `cancelled` at once, later ones when they come (R-154).
         Does nothing if no turn runs, or if it was asked before.
         """
-        running = [
-            turn for turn in self._turns.values() if turn.session_id == session_id and not turn.given_up
-        ]
+        running = [turn for turn in self._turns_of(session_id) if not (turn.given_up or turn.cancelled)]
         if not running or self._failure is not None:
             return
         self._post(self._connection.notify("session/cancel", {"sessionId": session_id}))
@@ -279,9 +260,7 @@ class Client:
         for turn in running:
             turn.cancelled = True
             turn.deadline = loop.call_later(self._limits.cancel_s, self._give_up, turn)
-        for asked in list(self._permissions.values()):
-            if asked.request.session_id == session_id:
-                self._answer_cancelled(asked)
+        self._questions.cancel_session(session_id)
 
     async def close(self) -> int | None:
         """Cancel what runs, end the agent's input, and the agent with all it started; see AgentProcess.close.
@@ -341,9 +320,7 @@ class Client:
                     UpdateReceived(params["sessionId"], params["update"], turn.number if turn else None)
                 )
             case NotificationReceived("$/cancel_request", params):
-                asked = self._permissions.get(params["requestId"])
-                if asked is not None:
-                    self._answer_cancelled(asked)
+                self._questions.withdraw(params["requestId"])
             case RequestReceived():
                 self._handle_request(event)
             case ProtocolViolation():
@@ -369,8 +346,7 @@ class Client:
             self._release(event.result["sessionId"] if opened else None)
 
     def _end_turn(self, event: ResponseReceived, turn: _Turn) -> None:
-        for asked in [asked for asked in self._permissions.values() if asked.turn == event.id]:
-            self._answer_cancelled(asked)  # the agent should have waited for it; it still gets its answer
+        self._questions.end_turn(event.id)
         if turn.deadline is not None:
             turn.deadline.cancel()
         if turn.future.done():
@@ -388,25 +364,11 @@ class Client:
             turn.future.set_exception(CancelIgnored(turn.session_id, self._limits.cancel_s))
 
     def _handle_request(self, event: RequestReceived) -> None:
-        if event.method != "session/request_permission":
-            error = RpcError(ErrorCode.METHOD_NOT_FOUND, "Method not found", {"method": event.method})
-            self._post(self._connection.respond_error(event.id, error))
+        if event.method == "session/request_permission":
+            self._questions.ask(event)
             return
-        request = permissions.read_request(event.params)
-        session = self._connection.conversation.sessions[request.session_id]
-        active = session.turn
-        asked = _OpenPermission(event.id, request, active.request_id if active is not None else None)
-        self._permissions[event.id] = asked
-        if active is not None and active.whole_turn_cancelled:
-            self._answer_cancelled(asked)  # it crossed our cancel on its way
-            return
-        self._emit(PermissionAsked(request))
-        choice = self._permission(request)
-        if choice is None or isinstance(choice, str):
-            self._answer(asked, choice)
-        else:
-            asked.decision = asyncio.ensure_future(choice)
-            asked.decision.add_done_callback(functools.partial(self._decided, asked))
+        error = RpcError(ErrorCode.METHOD_NOT_FOUND, "Method not found", {"method": event.method})
+        self._post(self._connection.respond_error(event.id, error))
 
     def _handle_violation(self, event: ProtocolViolation) -> None:
         if event.reply is not None:
@@ -429,68 +391,18 @@ class Client:
     def _hold(self, event: ProtocolViolation, line: bytes | LineTooLong) -> bool:
         if event.verdict.reason != "update_session_unknown" or isinstance(line, LineTooLong):
             return False
-        if not self._is_opening() or len(self._held) >= _HELD_LINES:
-            return False
-        if self._held_bytes + len(line) > _HELD_BYTES:
-            return False
-        self._held.append((event.verdict.where["sessionId"], line, event))
-        self._held_bytes += len(line)
-        return True
+        return self._is_opening() and self._early.hold(event.verdict.where["sessionId"], line, event)
 
     def _release(self, session_id: str | None) -> None:
         """Hand on what was held for this session; when no other can become known, report the rest."""
-        ours = [line for held_id, line, _ in self._held if held_id == session_id]
-        self._held = [held for held in self._held if held[0] != session_id]
-        self._held_bytes = sum(len(line) for _, line, _ in self._held)
-        for line in ours:
+        for line in self._early.take(session_id) if session_id is not None else ():
             self._receive_line(line)
         if not self._is_opening():
-            rest, self._held, self._held_bytes = self._held, [], 0
-            for _, _, event in rest:
+            for event in self._early.take_rest():
                 self._handle_violation(event)
 
     def _is_opening(self) -> bool:
         return any(call.method == "session/new" for call in self._connection.conversation.open[Side.CLIENT])
-
-    # -- permissions
-
-    def _decided(self, asked: _OpenPermission, decision: asyncio.Future[Choice]) -> None:
-        error = None if decision.cancelled() else decision.exception()
-        if asked.id not in self._permissions:
-            return  # answered meanwhile: the turn was cancelled or has ended
-        try:
-            if decision.cancelled():
-                self._answer(asked, None)
-            elif error is not None:
-                self._answer(asked, None)
-                self._fail(error if isinstance(error, Exception) else ClientError(repr(error)))
-            else:
-                self._answer(asked, decision.result())
-        except Exception as problem:  # noqa: BLE001 - as in _receive
-            self._fail(problem)
-
-    def _answer(self, asked: _OpenPermission, option_id: Choice) -> None:
-        if self._permissions.pop(asked.id, None) is None:
-            return
-        foreign = option_id is not None and asked.request.option(option_id) is None
-        if option_id is None or foreign:
-            # `cancelled` would say that the turn was cancelled (R-178); an error means "not granted" just as well.
-            error = RpcError(ErrorCode.INTERNAL_ERROR, "Permission not granted, and no option refuses it")
-            self._post(self._connection.respond_error(asked.id, error))
-        else:
-            outcome = {"outcome": "selected", "optionId": option_id}
-            self._post(self._connection.respond(asked.id, {"outcome": outcome}))
-        self._emit(PermissionAnswered(asked.request, None if foreign else option_id, cancelled=False))
-        if foreign:
-            self._fail(ClientError(f"the permission was answered with {option_id!r}, which was not on offer"))
-
-    def _answer_cancelled(self, asked: _OpenPermission) -> None:
-        if self._permissions.pop(asked.id, None) is None:
-            return
-        if asked.decision is not None:
-            asked.decision.cancel()
-        self._post(self._connection.respond(asked.id, {"outcome": {"outcome": "cancelled"}}))
-        self._emit(PermissionAnswered(asked.request, None, cancelled=True))
 
     # -- the end
 
@@ -510,10 +422,7 @@ class Client:
         if self._failure is not None:
             return
         self._failure = error
-        thinking, self._permissions = self._permissions, {}
-        for asked in thinking.values():
-            if asked.decision is not None:
-                asked.decision.cancel()
+        self._questions.drop()
         waiting: list[asyncio.Future[Any]] = list(self._calls.values())
         for turn in self._turns.values():
             waiting.append(turn.future)
