@@ -57,7 +57,7 @@ class PromptTurn:
         self._peer = peer
         self._engine = engine
         self._calls = ToolCalls(peer, session, engine.tools, engine.log)
-        self._inner: asyncio.Task[StopReason] | None = None
+        self._inner: asyncio.Task[None] | None = None
         self._mark = 0
         self._cancelled = False
         self._stopped = False

@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from acp_agent.agent.server import POLICY
 from acp_agent.jsonrpc.framing import LineBuffer
 from acp_agent.protocol import schema, validation
 from acp_agent.protocol.connection import Connection, Role
 from acp_agent.protocol.events import ProtocolViolation
 from acp_agent.protocol.methods import METHODS, Side
+from acp_agent.protocol.policy import Policy
 
 WAIT_S = 30.0
 """The longest wait for anything; reached only when something is broken."""
@@ -40,6 +40,15 @@ _SPARE_S = 4.0
 """On top of a promise, for a machine that has other work."""
 
 Message = dict[str, Any]
+
+WHAT_BOB_CHOSE = Policy(
+    queue_prompts=True,
+    unknown_session_code=-32602,
+    any_authenticate=True,
+    lax_content=True,
+    lax_mcp_servers=True,
+)
+"""Where the protocol is silent, the surface that Bob promises."""
 
 
 class Silence(AssertionError):
@@ -83,7 +92,7 @@ class Judge:
 
     def __init__(self) -> None:
         self.findings: list[str] = []
-        self.connection = Connection(Role.OBSERVER, dataclasses.replace(POLICY, served=None))
+        self.connection = Connection(Role.OBSERVER, WHAT_BOB_CHOSE)
         self._nobodys_errors = 0
 
     def client_wrote(self, line: bytes) -> None:
