@@ -17,14 +17,14 @@ from typing import Final, TextIO
 from acp_agent import config
 from acp_agent.setup.configuration import AlreadyThereError, Choice, NotWrittenError, write
 from acp_agent.setup.models import ModelEntry, same_model
-from acp_agent.setup.probe import is_loopback
+from acp_agent.setup.probe import is_loopback, shown_address
 from acp_agent.setup.servers import (
     NO_MODEL,
-    URL_VARIABLE,
     USUAL_PLACES,
     Place,
     Server,
     find_servers,
+    from_environment,
     usable,
 )
 from acp_agent.setup.snippets import SNIPPETS, Command, command_in_use
@@ -109,9 +109,9 @@ def _converse(
     places: Sequence[Place],
     deadline_s: float | None,
 ) -> int:
-    ports = ", ".join(str(place.port) for place in places)
-    named = f" and at ${URL_VARIABLE}" if around.environ.get(URL_VARIABLE) else ""
-    _say(around, f"Looking for model servers on this machine (ports {ports}){named} ...\n")
+    where = ["this machine (ports " + ", ".join(str(place.port) for place in places) + ")"]
+    where += [shown_address(url) for url in from_environment(around.environ).addresses]
+    _say(around, f"Looking for model servers on {' and at '.join(where)} ...\n")
     servers = asyncio.run(find_servers(around.environ, places, deadline_s=deadline_s))
     offered = _show(servers, around)
     good = usable(servers)
@@ -126,14 +126,14 @@ def _converse(
             return NOTHING_WRITTEN
     elif not options.yes:
         choice = _choose(offered, good, default, around)
-    elif is_loopback(default[0].base_url) or len(default[0].models) == 1:
+    elif is_loopback(default[0].base_url) or sum(model.chat for model in default[0].models) == 1:
         choice = _choice(*default)
     else:
         # What to pay for is not to be guessed.
         _complain(around, f"{default[0].base_url} offers several models; name one with --model")
         return NOTHING_WRITTEN
     replace = options.force
-    if path.exists() and not replace:
+    if path.exists() and not (replace or options.yes):
         replace = _agrees(f"{path} exists already. Replace it? [y/N] ", around)
         if not replace:
             _say(around, "Nothing was written.")
@@ -241,6 +241,12 @@ def _finish(path: Path, choice: Choice, around: Surroundings) -> None:
         command = Command(command.program, (*command.arguments, "--config", str(path)))
     _say(around, f"Wrote {path}: {choice.name} at {choice.base_url}")
     _say(around, "`acp-agent doctor` checks it, `acp-agent chat` talks to Bob here in the terminal.\n")
+    if choice.key_variable:
+        _say(
+            around,
+            f"Bob reads the key from {choice.key_variable}, which your editor has to pass on: it has to be in the\n"
+            "environment that the editor was started with (and, for Avante, in the env below).\n",
+        )
     _say(around, "To use Bob in your editor, put this into its configuration:")
     for snippet in SNIPPETS:
         _say(around, f"\n--- {snippet.editor}: {snippet.where}\n")

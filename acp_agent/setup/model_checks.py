@@ -114,7 +114,10 @@ def reachable(server: Server, settings: ModelSettings, *, has_key: bool) -> Find
         elif variable:
             advice = f"wants a key ({server.status}), and {variable} is empty or not set; set it"
         else:
-            advice = f"wants a key ({server.status}); put it into an environment variable and name that in model.apiKeyEnv"
+            advice = (
+                f"wants a key ({server.status}); "
+                "put it into an environment variable and name that in model.apiKeyEnv"
+            )
         found = f"{shown} {advice}"
     elif server.missing and not server.status:
         found = f"{shown} {server.problem}; start the server, or mend model.baseUrl"
@@ -141,8 +144,9 @@ def model_present(server: Server, name: str) -> Finding:
         return Finding(State.OK, MODEL, f'{names[0]}, which llama.cpp serves for any name ("{name}" too)')
     if not names:
         return Finding(State.TO_DO, MODEL, f'the server has no model; load or pull "{name}"')
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    known = f'did you mean "{close[0]}"?' if close else f"it has {_some(names)}"
+    folded = {known.casefold(): known for known in names}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    known = f'did you mean "{folded[close[0]]}"?' if close else f"it has {_some(names)}"
     return Finding(
         State.TO_DO, MODEL, f'the server does not list "{name}"; {known} Mend model.name, or load the model'
     )

@@ -166,6 +166,7 @@ def test_the_key_is_named_and_nowhere_shown_or_written(
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
     text = (tmp_path / "acp-agent.toml").read_text(encoding="utf-8")
     assert KEY not in played.out + played.err + text
+    assert "Bob reads the key from OPENAI_API_KEY, which your editor has to pass on" in played.out
     assert config.read(tmp_path / "acp-agent.toml").model.api_key_env == "OPENAI_API_KEY"
     assert config.read(tmp_path / "acp-agent.toml").model.name == "good-model"
 
@@ -314,3 +315,22 @@ def test_the_real_process_reads_its_answers_from_a_pipe(
     zed = json.loads(done.stdout.split("--- Zed")[1].split("\n\n")[1])["agent_servers"]["Bob"]
     assert Path(zed["command"]).is_absolute()
     assert zed["args"][-2:] == ["--config", str(tmp_path / "acp-agent.toml")]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced_by_a_script(
+    serve: Callable[..., Any], converse: Callable[..., Any], products: Any, tmp_path: Path
+) -> None:
+    """--yes checks first; what came after that is still nobody's to lose, and nobody is there to ask."""
+    path = tmp_path / "acp-agent.toml"
+    routes = products.vllm()
+    models = routes["GET /v1/models"]
+
+    def meanwhile(_: object) -> Any:
+        path.write_text("# mine\n", encoding="utf-8")
+        return models
+
+    routes["GET /v1/models"] = meanwhile
+    played = converse(ports=(serve(routes).port,), yes=True)
+    assert (played.code, played.questions) == (1, [])
+    assert played.err == f"acp-agent: {path} exists already; run init again to decide what becomes of it\n"
+    assert path.read_text(encoding="utf-8") == "# mine\n"
