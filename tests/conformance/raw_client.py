@@ -97,7 +97,7 @@ class Judge:
 
     def client_wrote(self, line: bytes) -> None:
         events = self.connection.observe(Side.CLIENT, line + b"\n")
-        # The answer to what is no message has no id; the observer can't attribute it.
+        # The answer to what is no message has perhaps an id, but no request; the observer can't attribute it.
         self._nobodys_errors += sum(
             isinstance(event, ProtocolViolation) and event.message is None for event in events
         )
@@ -109,7 +109,7 @@ class Judge:
         self._check_members(message)
         for event in self.connection.observe(Side.AGENT, line + b"\n"):
             if isinstance(event, ProtocolViolation):
-                if event.verdict.reason == "response_unknown_id" and self._is_nobodys_error(message):
+                if self._is_nobodys_error(message, event.verdict.reason):
                     continue
                 self.findings.append(f"{event.verdict.reason}: {event.verdict.sentence}: {line[:300]!r}")
         return message
@@ -118,8 +118,12 @@ class Judge:
     def open_requests(self) -> list[Any]:
         return [call.id for call in self.connection.conversation.open[Side.CLIENT]]
 
-    def _is_nobodys_error(self, message: Message) -> bool:
-        if message.get("id", 0) is None and "error" in message and self._nobodys_errors:
+    def _is_nobodys_error(self, message: Message, reason: str) -> bool:
+        if (
+            "error" in message
+            and self._nobodys_errors
+            and reason in {"response_unknown_id", "response_duplicate"}
+        ):
             self._nobodys_errors -= 1
             return True
         return False
