@@ -321,6 +321,17 @@ def test_names_of_files_cannot_write_on_the_terminal(place: Place) -> None:
     assert "\\x1b[2J\\nx" in place.warning()
 
 
+def test_the_example_of_the_documentation_is_sound(place: Place) -> None:
+    """What a person copies from docs/skills.md works."""
+    page = (Path(__file__).parents[2] / "docs" / "skills.md").read_text(encoding="utf-8")
+    example = page.partition("```markdown\n")[2].partition("```\n")[0]
+    place.write("skills/release-notes", example)
+    found = place.load()
+    assert (list(found), found.warnings) == (["release-notes"], [])
+    assert found.body("release-notes").startswith("1. Run")
+    assert str(list(DEFAULT_DIRS)).replace("'", '"') in page
+
+
 # -- commands
 
 
