@@ -209,7 +209,7 @@ def test_a_call_is_replayed_as_it_was_announced(name: str, arguments: str, tmp_p
     }
 
 
-_texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _ids = st.sampled_from(["", "c1", "c2", "replayed_1", "replayed_2"]) | _texts
 _arguments = (
     st.sampled_from(["", "{", "[]", '{"command": "ls"}', '{"path": "a/../b"}', '{"path": 1}']) | _texts

@@ -157,7 +157,7 @@ def test_a_message_without_the_form_that_holds_half_a_character_is_refused_for_i
 def test_what_json_cannot_hold_is_refused() -> None:
     """A bug of ours that reaches the store is a sentence too, not a crash of the turn."""
     with pytest.raises(StoreError, match="cannot be stored"):
-        to_json(ID, CWD, CREATED, UPDATED, [{"role": "user", "content": {1, 2}}])  # type: ignore[dict-item]
+        to_json(ID, CWD, CREATED, UPDATED, [{"role": "user", "content": {1, 2}}])
 
 
 @pytest.mark.parametrize(
