@@ -11,28 +11,26 @@ not wait for the chat, and the chat does not load an agent. Deliberately absent:
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from acp_agent import __version__
 
-USAGE_ERROR = 2
+if TYPE_CHECKING:
+    import argparse
 
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence instead of a page."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+USAGE_ERROR: Final = 2
+_HELP_WIDTH: Final = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (without the program's name; None: the process's own) ask for."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["serve"]:
+        return _serve(None)  # how editors start it: without waiting for a parser that has nothing to parse
     # The agent's own command line follows `--` and is passed on word for word (R-310).
     agent_command: list[str] | None = None
     if "--" in given:
@@ -43,22 +41,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if agent_command is not None and options.command != "chat":
             return _refuse("only chat takes an agent command after --")
         if options.command == "serve":
-            return _serve(options)
+            return _serve(options.config)
         return _chat(options, agent_command)
     except SystemExit as ending:  # argparse: --help, --version, a usage error
         return ending.code if isinstance(ending.code, int) else USAGE_ERROR
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    import argparse  # see main
+
+    class Parser(argparse.ArgumentParser):
+        """Says what is wrong in one sentence instead of a page."""
+
+        def error(self, message: str) -> NoReturn:
+            self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        # To ask for the terminal's width would import shutil with each argument that is added.
+        return argparse.HelpFormatter(prog, width=_HELP_WIDTH)
+
+    parser = Parser(
         prog="acp-agent",
+        formatter_class=formatter,
         description="Bob, a coding agent for editors that speak the Agent Client Protocol, and a chat with any agent.",
     )
     parser.add_argument("--version", action="version", version=f"acp-agent {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="acp-agent")
 
     serve = commands.add_parser(
         "serve",
+        formatter_class=formatter,
         help="be the agent: speak ACP on standard input and output (an editor starts this)",
         description="Speak ACP on standard input and output, as an editor's agent. Logs go to standard error.",
     )
@@ -66,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
     chat = commands.add_parser(
         "chat",
+        formatter_class=formatter,
         help="talk to Bob, or to any ACP agent, in this terminal",
         usage="acp-agent chat [options] [-- AGENT COMMAND...]",
         description="Talk to an ACP agent in this terminal: Bob, unless an agent's command follows --.",
@@ -83,14 +96,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve(configuration: Path | None) -> int:
     from acp_agent import config  # each command pays for its own imports only
     from acp_agent.agent import server
     from acp_agent.llm.errors import ModelError
     from acp_agent.transport.stdio import NoStandardOutputError
 
     try:
-        settings = config.load(options.config, Path.cwd(), os.environ)
+        settings = config.load(configuration, Path.cwd(), os.environ)
         return server.run(settings, os.environ)
     except FileNotFoundError:
         return _refuse("the working directory does not exist any more")

@@ -54,7 +54,8 @@ class ChatOptions:
 def run(options: ChatOptions) -> int:
     """Talk on this process's terminal until the end of the input; return the exit code (see cli.py)."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that is not UTF-8 is no reason to stop
+        # JSON is UTF-8; prose is for a terminal, and one that is not UTF-8 is no reason to stop.
+        sys.stdout.reconfigure(encoding="utf-8" if options.as_json else None, errors="replace")
     keyboard = Keyboard(0)
     interactive = keyboard.is_terminal and sys.stdout.isatty() and options.once is None
     view: View

@@ -31,13 +31,6 @@ _CANCEL_MUST_TAKE_S: Final = 2.0
 _LONGEST_S: Final = 60.0
 """Of the whole; it takes about one second."""
 
-_WHERE_TO_GO: Final = """\
-Where to go next:
-  acp-agent chat            talk to Bob yourself, in this terminal (after `make demo`: .venv/bin/acp-agent chat)
-  acp-agent chat -- CMD     the same with any other ACP agent
-  README.md                 how to use Bob in Zed, JetBrains, Neovim and Emacs, and with which model:
-                            "In your editor", "Configuration"; every editor starts `acp-agent serve`"""
-
 
 class DemoFailed(Exception):
     """Something was not as it should be; the text says what."""
@@ -203,8 +196,24 @@ def main() -> int:
     screen.line()
     screen.line("All of it went as it should.", Style.GOOD)
     screen.line()
-    screen.line(_WHERE_TO_GO)
+    screen.line(_where_to_go())
     return 0
+
+
+def _where_to_go() -> str:
+    command = "acp-agent"
+    beside = Path(sys.executable).with_name(command)
+    if beside.is_file() and beside.is_relative_to(Path.cwd()):
+        command = str(
+            beside.relative_to(Path.cwd())
+        )  # not on the PATH: the virtual environment of this checkout
+    return (
+        "Where to go next:\n"
+        f"  {command} chat              talk to Bob yourself, in this terminal\n"
+        f"  {command} chat -- COMMAND   the same with any other ACP agent\n"
+        '  README.md, "Give Bob a model"          Ollama, llama.cpp, LM Studio, vLLM, OpenAI and the like\n'
+        '  README.md, "Use Bob in your editor"    Zed, JetBrains, Neovim, Emacs: each starts `acp-agent serve`'
+    )
 
 
 def _failed(screen: Screen, sentence: str) -> int:

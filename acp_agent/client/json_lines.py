@@ -104,6 +104,5 @@ class JsonLines:
         self._write("error", text=text, stderr=stderr)
 
     def _write(self, event: str, **members: Any) -> None:
-        # ASCII only would also do; UTF-8 is what the protocol speaks, and the stream replaces what it can't carry.
         self._out.write(codec.encode({"event": event, **members}).decode())
         self._out.flush()

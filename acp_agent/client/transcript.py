@@ -28,6 +28,8 @@ _OUTPUT_LINES: Final = 40
 """Of a tool's output; the agent has the rest."""
 _DIFF_LINES: Final = 200
 _INPUT_LINES: Final = 20
+_HELD_UPDATES: Final = 1000
+"""While a question is open; an agent that sends more is shown over the question."""
 
 _STATUS_WORDS: Final = {"in_progress": "running", "completed": "done", "failed": "failed"}
 _STOP_WORDS: Final = {
@@ -84,6 +86,8 @@ class Transcript:
         self._misbehaved: set[str] = set()
         self._commands: list[str] = []
         self._usage: dict[str, Any] | None = None
+        self._asking = False
+        self._held: list[UpdateReceived] = []
 
     def agent_started(self, agent_info: dict[str, Any] | None) -> None:
         info = agent_info or {}
@@ -104,7 +108,10 @@ class Transcript:
 
     def show(self, event: ClientEvent) -> None:
         match event:
+            case UpdateReceived() if self._asking and len(self._held) < _HELD_UPDATES:
+                self._held.append(event)  # so that the question stays in sight until it is answered
             case UpdateReceived(_, update, _):
+                self._go_on()
                 self._update(update)
             case PermissionAsked(request):
                 self._calls.apply(request.tool_call)
@@ -118,6 +125,7 @@ class Transcript:
                 pass  # who waited for it tells
 
     def question(self, request: PermissionRequest) -> None:
+        self._asking = True
         call = self._calls.apply(request.tool_call)
         self._head(call)
         self._diffs(call)
@@ -139,6 +147,7 @@ class Transcript:
             self._told[call.id] = "failed"  # that the agent calls it so is no news
 
     def turn_ended(self, stop_reason: str) -> None:
+        self._go_on()
         self._between()
         if stop_reason in _STOP_WORDS:
             self._screen.line(_STOP_WORDS[stop_reason], Style.BOLD)
@@ -148,6 +157,7 @@ class Transcript:
         self._screen.line(recap, Style.DIM)
 
     def failed(self, text: str, stderr: str = "") -> None:
+        self._go_on()
         self._between()
         self._screen.line(f"Error: {text}", Style.BAD)
         said = stderr.strip()
@@ -261,6 +271,14 @@ class Transcript:
             answer = f"permission: {'granted' if granted else 'refused'} ({option.name})"
         self._head(call)
         self._screen.line(answer, Style.DIM, indent="  ")
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """No question is open: show what came meanwhile."""
+        self._asking = False
+        held, self._held = self._held, []
+        for event in held:
+            self._update(event.update)
 
     # -- pieces
 

@@ -146,6 +146,27 @@ def test_the_answer_to_a_question_is_told(page: Page, option: str | None, cancel
     assert page.text == f"* t\n  {told}\n"
 
 
+def test_a_question_stays_in_sight_until_it_is_answered(page: Page) -> None:
+    """B032, R-308: what comes meanwhile is shown after the answer, in order and whole."""
+    request = page.permission({"toolCallId": "c1", "title": "t"})
+    page.transcript.question(request)
+    for number in range(10):
+        page.say(str(number))
+    assert page.text.endswith("Your choice (1-2): ")
+    page.transcript.show(PermissionAnswered(request, "y", cancelled=False))
+    page.say("!")
+    assert page.text.endswith("permission: granted (Yes)\n0123456789!")
+
+
+def test_what_came_during_a_question_is_shown_before_the_end_of_the_turn(page: Page) -> None:
+    """B004, also when nobody ever answered, and however much came."""
+    page.transcript.question(page.permission({"toolCallId": "c1", "title": "t"}))
+    for number in range(3000):
+        page.say(f"{number},")
+    page.transcript.turn_ended("end_turn")
+    assert "".join(f"{number}," for number in range(3000)) + "\n" in page.text
+
+
 def test_a_cancel_marks_open_calls_and_their_later_failure_is_no_news(page: Page) -> None:
     """R-153, B022."""
     page.update("tool_call", toolCallId="c1", title="t", status="in_progress")
