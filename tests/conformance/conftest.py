@@ -38,6 +38,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
         agent.kill()
 
 
+@pytest.fixture
+def own_model() -> Iterator[ModelServer]:
+    """A model server for an agent of the test's own."""
+    model = ModelServer()
+    yield model
+    model.close()
+
+
 class Pair:
     """An agent and the model server it asks; started when first used, again after a test that left it in a mess."""
 

@@ -282,20 +282,18 @@ def test_while_the_model_is_asked_again(bob: Agent, model: ModelServer, tmp_path
     bob.answer(again)
 
 
-def test_in_a_retry_wait(start: Callable[..., Agent], tmp_path: Path) -> None:
+def test_in_a_retry_wait(start: Callable[..., Agent], own_model: ModelServer, tmp_path: Path) -> None:
     """B217: cancel during the wait for a rate limit acts at once; the model is not asked again."""
-    model = ModelServer()
-    bob = start(f'[model]\nprovider = "openai"\nbaseUrl = "{model.url}"\nname = "m"\nretries = 5\n')
+    bob = start(f'[model]\nprovider = "openai"\nbaseUrl = "{own_model.url}"\nname = "m"\nretries = 5\n')
     bob.initialize()
     session = bob.new_session(tmp_path)
     prompt = bob.prompt(session, "hi")
-    model.next().refuse("429 Too Many Requests", {"error": {"message": "slow down"}}, "retry-after: 30")
+    own_model.next().refuse("429 Too Many Requests", {"error": {"message": "slow down"}}, "retry-after: 30")
     bob.until_stderr(lambda text: "slow down" in text)
     bob.cancel(session)
-    end(bob, model, session, prompt)
+    end(bob, own_model, session, prompt)
     assert bob.end() == 0
     bob.assert_clean()
-    model.close()
 
 
 def test_while_it_waits_in_the_queue(bob: Agent, model: ModelServer, tmp_path: Path, ask: Ask) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,11 +15,9 @@ BOTH_ENDS = signal.SIGTERM, signal.SIGINT
 
 
 @pytest.fixture
-def model() -> Iterator[ModelServer]:
+def model(own_model: ModelServer) -> ModelServer:
     """A model server of the test's own."""
-    model = ModelServer()
-    yield model
-    model.close()
+    return own_model
 
 
 @pytest.fixture

@@ -399,24 +399,24 @@ def test_a_command_runs_in_the_directory_of_its_session(
     assert (place / "sub" / "file").read_text() == "x"
 
 
-def test_secrets_are_not_passed_on_to_commands(start: Callable[..., Agent], tmp_path: Path) -> None:
+def test_secrets_are_not_passed_on_to_commands(
+    start: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
     """Secrets are never logged and not passed on to tools' environments."""
-    model = ModelServer()
-    text = f'[model]\nprovider = "openai"\nbaseUrl = "{model.url}"\nname = "m"\napiKeyEnv = "MY_KEY"\n'
+    text = f'[model]\nprovider = "openai"\nbaseUrl = "{own_model.url}"\nname = "m"\napiKeyEnv = "MY_KEY"\n'
     environ = {"PATH": "/usr/bin:/bin", "MY_KEY": "sk-secret-value", "OTHER": "kept"}
     bob = start(text, environ={**environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")})
     bob.initialize()
     session = bob.new_session(tmp_path)
     prompt = bob.prompt(session, "go")
-    call = model.next()
+    call = own_model.next()
     assert "Bearer sk-secret-value" in call.head
     call.tool("bash", {"command": "env; cat /proc/self/environ"}).finish("tool_calls")
     bob.choose(bob.permission())
-    call = model.next()
+    call = own_model.next()
     assert "sk-secret-value" not in call.messages[-1]["content"]
     assert "OTHER=kept" in call.messages[-1]["content"]
     call.refuse("401 Unauthorized", {"error": {"message": "the key sk-secret-value is wrong"}})
     assert "sk-secret-value" not in str(bob.answer(prompt))
     assert bob.end() == 0
     assert "sk-secret-value" not in bob.stderr_text()
-    model.close()
