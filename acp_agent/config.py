@@ -64,6 +64,8 @@ class LimitSettings(NamedTuple):
     max_steps: int = 100
     max_line_bytes: int = 64 * 1024 * 1024
     max_outbox_bytes: int = 4 * 1024 * 1024
+    loop_warn_at: int = 3
+    loop_stop_at: int = 5
 
 
 class BashSettings(NamedTuple):
@@ -73,12 +75,35 @@ class BashSettings(NamedTuple):
     max_output_bytes: int = 64 * 1024
 
 
+class ContextSettings(NamedTuple):
+    """[context]: when a conversation is compressed, and what of it is kept as it is. threshold 0: never by itself."""
+
+    threshold: int = 0
+    keep_last_turns: int = 2
+
+
+class SkillSettings(NamedTuple):
+    """[skills]: where skills are looked for, in this order; relative to the session's directory."""
+
+    dirs: tuple[str, ...] = ("skills", ".agents/skills", ".claude/skills", "~/.agents/skills")
+
+
+class SessionSettings(NamedTuple):
+    """[sessions]: whether conversations are kept on disk, and where; relative to the session's directory."""
+
+    enabled: bool = False
+    dir: str = ".acp-agent/sessions"
+
+
 class Settings(NamedTuple):
     """All of it. source is the file it came from, None if there was none."""
 
     model: ModelSettings = ModelSettings()
     limits: LimitSettings = LimitSettings()
     bash: BashSettings = BashSettings()
+    context: ContextSettings = ContextSettings()
+    skills: SkillSettings = SkillSettings()
+    sessions: SessionSettings = SessionSettings()
     log_level: LogLevel = LogLevel.INFO
     source: Path | None = None
 
@@ -100,11 +125,27 @@ LIMIT_FIELDS: Final = {
     "maxSteps": "max_steps",
     "maxLineBytes": "max_line_bytes",
     "maxOutboxBytes": "max_outbox_bytes",
+    "loopWarnAt": "loop_warn_at",
+    "loopStopAt": "loop_stop_at",
 }
 BASH_FIELDS: Final = {"timeout": "timeout_s", "maxOutputBytes": "max_output_bytes"}
+CONTEXT_FIELDS: Final = {"threshold": "threshold", "keepLastTurns": "keep_last_turns"}
+SKILL_FIELDS: Final = {"dirs": "dirs"}
+SESSION_FIELDS: Final = {"enabled": "enabled", "dir": "dir"}
 
 _INTEGERS: Final = frozenset(
-    {"max_tokens", "retries", "max_steps", "max_line_bytes", "max_outbox_bytes", "max_output_bytes"}
+    {
+        "max_tokens",
+        "retries",
+        "max_steps",
+        "max_line_bytes",
+        "max_outbox_bytes",
+        "loop_warn_at",
+        "loop_stop_at",
+        "max_output_bytes",
+        "threshold",
+        "keep_last_turns",
+    }
 )
 
 
@@ -152,6 +193,9 @@ def read(path: Path, origin: str = "") -> Settings:
         model=model,
         limits=LimitSettings(**_fields(document.get("limits", {}), LIMIT_FIELDS)),
         bash=BashSettings(**_fields(document.get("tools", {}).get("bash", {}), BASH_FIELDS)),
+        context=ContextSettings(**_fields(document.get("context", {}), CONTEXT_FIELDS)),
+        skills=SkillSettings(**_fields(document.get("skills", {}), SKILL_FIELDS)),
+        sessions=SessionSettings(**_fields(document.get("sessions", {}), SESSION_FIELDS)),
         log_level=LogLevel(document.get("log", {}).get("level", Settings().log_level)),
         source=path,
     )
@@ -182,7 +226,9 @@ def _parse(path: Path, origin: str) -> dict[str, Any]:
 def _fields(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     fields = {names[key]: value for key, value in table.items()}
     for name, value in fields.items():
-        if isinstance(value, (int, float)):
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
             # To a schema 3.0 is an integer and 3 a number; a setting is what its field says.
             fields[name] = int(value) if name in _INTEGERS else float(value)
     return fields

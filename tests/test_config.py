@@ -169,6 +169,9 @@ def test_the_schema_and_the_settings_name_the_same_things() -> None:
         (tables["model"], config.MODEL_FIELDS, config.ModelSettings()),
         (tables["limits"], config.LIMIT_FIELDS, config.LimitSettings()),
         (tables["tools"]["properties"]["bash"], config.BASH_FIELDS, config.BashSettings()),
+        (tables["context"], config.CONTEXT_FIELDS, config.ContextSettings()),
+        (tables["skills"], config.SKILL_FIELDS, config.SkillSettings()),
+        (tables["sessions"], config.SESSION_FIELDS, config.SessionSettings()),
         (tables["log"], {"level": "log_level"}, Settings()),
     ]
     for table, names, defaults in pairs:
@@ -177,7 +180,8 @@ def test_the_schema_and_the_settings_name_the_same_things() -> None:
             assert list(names.values()) == list(defaults._fields)
         for key, schema in table["properties"].items():
             assert schema["description"]
-            assert schema.get("default") == getattr(defaults, names[key]), key
+            default = getattr(defaults, names[key])
+            assert schema.get("default") == (list(default) if isinstance(default, tuple) else default), key
 
 
 def test_whole_number_settings_are_the_schemas_integers() -> None:
@@ -189,6 +193,7 @@ def test_whole_number_settings_are_the_schemas_integers() -> None:
             (tables["model"], config.MODEL_FIELDS),
             (tables["limits"], config.LIMIT_FIELDS),
             (tables["tools"]["properties"]["bash"], config.BASH_FIELDS),
+            (tables["context"], config.CONTEXT_FIELDS),
         )
         for key, schema in table["properties"].items()
         if schema.get("type") == "integer"
@@ -227,7 +232,11 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     [
         ("[model]\ntempratur = 1", '[model] has no key "tempratur"; did you mean "temperature"?'),
         ("[modle]\nname = 'x'", 'there is no key "modle"; did you mean "model"?'),
-        ("zzz = 1", 'there is no key "zzz"; known here: "model", "limits", "tools", "log"'),
+        (
+            "zzz = 1",
+            'there is no key "zzz"; known here: "model", "limits", "tools", '
+            '"context", "skills", "sessions", "log"',
+        ),
         ("[tools.bash]\ntimeOut = 1", '[tools.bash] has no key "timeOut"; did you mean "timeout"?'),
         ("[tools.python]", '[tools] has no key "python"; known here: "bash"'),
         ("model = 'gpt'", "model must be a table, not this text"),

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from acp_agent.tools.base import ToolError
 from acp_agent.tools.paths import open_to_read
 
-DEFAULT_DIRS: Final = ("skills", ".agents/skills", ".claude/skills", "~/.agents/skills")
 """The project's own folders first; the last is the user's, which other agents read too."""
 
 RESERVED: Final = frozenset({"new", "compact"})

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 ToolKind = Literal["execute", "read", "edit"]
+Counted = Literal["command", "file operation", "skill"]
+"""What a call counts as when a turn is summed up."""
 
 Arguments = dict[str, object]
 """The members of a call, checked against the tool's schema by ToolRegistry.parse."""
@@ -52,6 +54,13 @@ class Tool(Protocol):
 
     @property
     def kind(self) -> ToolKind: ...
+
+    @property
+    def counts_as(self) -> Counted: ...
+
+    @property
+    def needs_permission(self) -> bool:
+        """False for a tool that can do no harm and shows nothing the user has not put there for it."""
 
     @property
     def parameters(self) -> dict[str, object]:

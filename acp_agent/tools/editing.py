@@ -13,7 +13,7 @@ from bisect import bisect_left
 from pathlib import Path
 
 from acp_agent.tools import paths
-from acp_agent.tools.base import Arguments, ToolError, ToolKind, ToolResult, text
+from acp_agent.tools.base import Arguments, Counted, ToolError, ToolKind, ToolResult, text
 from acp_agent.tools.writing import (
     Permit,
     content_of,
@@ -93,6 +93,8 @@ class EditFileTool:
 
     name = "edit_file"
     kind: ToolKind = "edit"
+    counts_as: Counted = "file operation"
+    needs_permission = True
     description = (
         "Replace a piece of text in a UTF-8 file. old_text must match exactly, white space and "
         "indentation too, and occur once; give enough lines around the change, or set replace_all."

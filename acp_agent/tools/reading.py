@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from acp_agent.tools import paths
-from acp_agent.tools.base import Arguments, ToolError, ToolKind, ToolResult, number, text
+from acp_agent.tools.base import Arguments, Counted, ToolError, ToolKind, ToolResult, number, text
 
 MAX_BYTES = 65_536
 MAX_LINES = 2_000
@@ -28,6 +28,8 @@ class ReadFileTool:
 
     name = "read_file"
     kind: ToolKind = "read"
+    counts_as: Counted = "file operation"
+    needs_permission = True
     description = (
         "Read a UTF-8 text file. Without offset and limit it begins at the first line; "
         f"at most {MAX_LINES} lines and {MAX_BYTES} bytes are given, then a note says how to read on."

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from acp_agent import process
-from acp_agent.tools.base import Arguments, ToolError, ToolKind, ToolResult, number, text
+from acp_agent.tools.base import Arguments, Counted, ToolError, ToolKind, ToolResult, number, text
 
 DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_MAX_OUTPUT_BYTES = 32_768
@@ -21,6 +21,8 @@ class BashTool:
 
     name = "bash"
     kind: ToolKind = "execute"
+    counts_as: Counted = "command"
+    needs_permission = True
 
     def __init__(
         self,

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
-from acp_agent.tools.base import Arguments, ToolKind, ToolResult, text
+from acp_agent.tools.base import Arguments, Counted, ToolKind, ToolResult, text
 
 
 class ReadSkillTool:
@@ -18,7 +17,7 @@ class ReadSkillTool:
     name = "read_skill"
     kind: ToolKind = "read"
     needs_permission = False
-    counts_as: Literal["command", "file operation", "skill"] = "skill"
+    counts_as: Counted = "skill"
     description = (
         "Load the instructions of one of the skills listed in the system prompt. "
         "Call it before you do what a skill is for, and when the user names one as $name."

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from acp_agent.tools import paths
-from acp_agent.tools.base import Arguments, FileDiff, ToolError, ToolKind, ToolResult, text
+from acp_agent.tools.base import Arguments, Counted, FileDiff, ToolError, ToolKind, ToolResult, text
 
 MAX_DIFF_BYTES = 4 * 1024 * 1024
 """Old and new text together; above it there is no diff, for it would pass over the wire whole."""
@@ -193,6 +193,8 @@ class WriteFileTool:
 
     name = "write_file"
     kind: ToolKind = "edit"
+    counts_as: Counted = "file operation"
+    needs_permission = True
     description = (
         "Write a UTF-8 text file, replacing all that was in it; missing folders are made. "
         "To change a part of a file use edit_file."

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from acp_agent.agent import skills as module
 from acp_agent.agent.skills import (
-    DEFAULT_DIRS,
     MAX_DESCRIPTION_CHARS,
     MAX_FILE_BYTES,
     MAX_FRONT_MATTER_CHARS,
@@ -22,7 +21,10 @@ from acp_agent.agent.skills import (
     load_skills,
     resolve,
 )
+from acp_agent.config import SkillSettings
 from acp_agent.tools.base import ToolError
+
+DEFAULT_DIRS = SkillSettings().dirs
 
 
 class Place:

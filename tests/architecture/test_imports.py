@@ -19,7 +19,8 @@ ARROWS: dict[str, set[str] | None] = {
     "config": set(),
     "llm": set(),
     "tools": {"process"},
-    "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools"},
+    # config is a leaf of plain values: the agent reads its settings rather than a dozen arguments.
+    "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools", "config"},
     "client": {"jsonrpc", "protocol", "transport", "process"},
     "setup": {"config", "llm", "process", "agent"},
     "cli": EVERYTHING,
