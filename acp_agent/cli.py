@@ -114,6 +114,10 @@ def _serve(configuration: Path | None) -> int:
 def _chat(options: argparse.Namespace, agent_command: list[str] | None) -> int:
     from acp_agent.client import chat  # each command pays for its own imports only
 
+    if sys.stdout is None:
+        return _refuse("standard output is closed: there is nowhere to talk")
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)  # becomes descriptor 0, before something else does
     try:
         cwd = (options.cwd or Path()).resolve(strict=True)
     except OSError:

@@ -7,7 +7,6 @@ next prompt. Deliberately absent: how it looks (transcript.py, json_lines.py) an
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
 import os
 import signal
@@ -15,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 from acp_agent.client import permissions
 from acp_agent.client.client import Client
@@ -23,7 +22,7 @@ from acp_agent.client.errors import AgentGone, ClientError, explain
 from acp_agent.client.json_lines import JsonLines
 from acp_agent.client.keyboard import Keyboard
 from acp_agent.client.permissions import Choice, Decide, PermissionRequest
-from acp_agent.client.screen import Screen
+from acp_agent.client.screen import Screen, output_lost
 from acp_agent.client.transcript import Transcript, View
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.errors import AcpErrorCode, LocalProtocolError
@@ -65,8 +64,10 @@ def run(options: ChatOptions) -> int:
         view = Transcript(Screen.on(sys.stdout, os.environ), options.cwd, interactive=interactive)
     try:
         return asyncio.run(Chat(options, view, keyboard).run())
-    except BrokenPipeError:
-        return _output_lost(sys.stdout)
+    except OSError as error:
+        # Everything else that can fail like this has its own sentence (spawn.py).
+        output_lost(sys.stdout, error)
+        return _FAILED
 
 
 class Chat:
@@ -81,6 +82,7 @@ class Chat:
         self._question = asyncio.Lock()
         self._task: asyncio.Task[int] | None = None
         self._exit_code: int | None = None
+        self._at_prompt = False
 
     async def run(self) -> int:
         """Talk; return the exit code. The agent has ended when this returns."""
@@ -106,7 +108,9 @@ class Chat:
             return await self._turn(self._options.once)
         while True:
             self._view.ready_for_prompt()
+            self._at_prompt = True
             prompt = await self._keyboard.line()
+            self._at_prompt = False
             if prompt is None:
                 return 0
             if not prompt.strip():
@@ -202,7 +206,7 @@ class Chat:
         """Ctrl-C: the first one in a turn stops the turn, any other leaves."""
         client = self._client
         if client is None or not client.turn_is_running(self._session_id):
-            self._leave(_INTERRUPTED if self._options.once is not None else 0)
+            self._leave(0 if self._at_prompt else _INTERRUPTED)
         elif client.turn_is_cancelled(self._session_id):
             self._leave(_INTERRUPTED)
         else:
@@ -224,10 +228,3 @@ def read_answer(request: PermissionRequest, line: str) -> Choice:
         if said and said in {option.id, option.name}:
             return option.id
     return None
-
-
-def _output_lost(out: TextIO) -> int:
-    """Whoever read our output has gone: nothing more to say, and no complaint of the interpreter at its end either."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-    return _FAILED

@@ -20,7 +20,7 @@ from acp_agent.client.client import Client, PromptResult
 from acp_agent.client.errors import AgentGone, ClientError, explain
 from acp_agent.client.events import ClientEvent, PermissionAsked, UpdateReceived
 from acp_agent.client.permissions import Choice, PermissionRequest
-from acp_agent.client.screen import Screen, Style
+from acp_agent.client.screen import Screen, Style, output_lost
 from acp_agent.client.transcript import Transcript
 from acp_agent.jsonrpc.errors import RpcError
 
@@ -180,6 +180,14 @@ class Demo:
 def main() -> int:
     """Run the demo on standard output; return the exit code."""
     screen = Screen.on(sys.stdout, os.environ)
+    try:
+        return _main(screen)
+    except OSError as error:
+        output_lost(sys.stdout, error)
+        return 1
+
+
+def _main(screen: Screen) -> int:
     with tempfile.TemporaryDirectory(prefix="acp-agent-demo-") as scratch:
         try:
             asyncio.run(Demo(screen, Path(scratch).resolve()).run())

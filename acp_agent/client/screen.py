@@ -6,6 +6,10 @@ Owns the output stream and the knowledge of where the cursor's line stands. Deli
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, TextIO
@@ -44,6 +48,17 @@ _ESCAPES: Final[Mapping[int, str]] = {
 def visible(text: str) -> str:
     """The text with every character a terminal would obey spelled out, CR LF read as LF."""
     return text.replace("\r\n", "\n").translate(_ESCAPES)
+
+
+def output_lost(out: TextIO, error: OSError) -> None:
+    """Nothing can be written any more. Says why on standard error, unless whoever read it has simply gone.
+
+    Afterwards the interpreter has nothing to complain about when it flushes `out` at its end.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+    if error.errno not in {errno.EPIPE, errno.EIO}:  # EIO: the terminal was closed
+        print(f"acp-agent: the output can't be written: {error.strerror}", file=sys.stderr)
 
 
 class Screen:

@@ -82,7 +82,7 @@ class Transcript:
         self._streaming: str | None = None
         self._last_call: str | None = None
         self._told: dict[str, str] = {}
-        self._shown: set[tuple[str, str]] = set()
+        self._shown: set[tuple[str, int]] = set()
         self._misbehaved: set[str] = set()
         self._commands: list[str] = []
         self._usage: dict[str, Any] | None = None
@@ -235,11 +235,12 @@ class Transcript:
         for item in call.content:
             if item["type"] != "diff":
                 continue
-            lines = diffs.unified(self._path(item["path"]), item.get("oldText"), item["newText"])
-            text = "\n".join(lines)
-            if (call.id, text) in self._shown:
+            # Before it is compared: an agent may send the same list again with each of many updates.
+            mark = (call.id, hash((item["path"], item.get("oldText"), item["newText"])))
+            if mark in self._shown:
                 continue
-            self._shown.add((call.id, text))
+            self._shown.add(mark)
+            lines = diffs.unified(self._path(item["path"]), item.get("oldText"), item["newText"])
             for line in lines[:_DIFF_LINES]:
                 style = {"+": Style.ADDED, "-": Style.REMOVED, "@": Style.HEAD}.get(line[:1], Style.PLAIN)
                 self._screen.line(line, Style.BOLD if line[:3] in {"+++", "---"} else style, indent="  ")

@@ -239,6 +239,42 @@ def test_who_stops_reading_is_not_complained_to(tmp_path: Path, fake: Fake) -> N
     assert process.wait(DEADLINE_S) == 1
 
 
+def test_an_output_that_takes_nothing_is_told(tmp_path: Path, fake: Fake) -> None:
+    """A full disk, say; here a file that may not grow."""
+    command = [
+        sys.executable,
+        "-B",
+        "-P",
+        "-m",
+        "acp_agent",
+        "chat",
+        "--once",
+        "go",
+        "--yes",
+        "--",
+        *fake("work"),
+    ]
+    with (tmp_path / "out").open("w") as out:
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"acp-agent: the output can't be written: File too large\n"
+
+
+def test_without_an_input_there_is_nobody_to_ask(tmp_path: Path, fake: Fake) -> None:
+    command = [sys.executable, "-P", "-m", "acp_agent", "chat", "--", *fake("work")]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" "$@" <&-', *command], capture_output=True, timeout=DEADLINE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_sigterm_ends_the_agent_too(tmp_path: Path, fake: Fake) -> None:
     """R-307."""
     command = [sys.executable, "-P", "-m", "acp_agent", "chat", "--json", "--", *fake("plain")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -44,10 +45,10 @@ def output_of(
 
 def is_alive(pid: int) -> bool:
     """Whether the process runs; a zombie that nobody reaped yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout
+    return state.strip()[:1] not in {"", "Z"}
 
 
 def test_the_command_is_passed_on_word_for_word(tmp_path: Path) -> None:
