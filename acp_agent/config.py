@@ -306,7 +306,11 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
             and len(value) >= schema.get("minLength", 0)
             and ("pattern" not in schema or re.fullmatch(schema["pattern"], value) is not None)
         )
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if schema["type"] == "array":
+        return isinstance(value, list) and all(_fits(schema["items"], item) for item in value)
+    if schema["type"] == "boolean" or isinstance(value, bool):
+        return schema["type"] == "boolean" and isinstance(value, bool)
+    if not isinstance(value, (int, float)):
         return False
     if schema["type"] == "integer" and (isinstance(value, float) and not value.is_integer()):
         return False
