@@ -40,8 +40,8 @@ class Log:
     def trace(self, error: BaseException) -> None:
         """The traceback of an error, in debug only: its sentence has been said elsewhere."""
         if self.debug_on:
-            for line in traceback.format_exception(error):
-                self._write(line.rstrip("\n"))
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                self._write(line)
 
     def _write(self, line: str) -> None:
         if self._lost:
@@ -50,8 +50,8 @@ class Log:
                 self._lost += 1
                 return
             self._lost = 0
-        # A control character in a name or a path must not act on the terminal that shows the log.
-        shown = "".join(char if char.isprintable() or char in "\t\n" else "\ufffd" for char in line)
+        # A control character in a name or a path must not act on the terminal that shows the log, nor make two lines.
+        shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
         if not _put(f"{shown}\n".encode("utf-8", "replace")):
             self._lost += 1
 

@@ -1,0 +1,32 @@
+"""Sessions and their ids."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+from acp_agent.agent.history import History
+from acp_agent.agent.session import Session, new_session_id
+
+
+def test_an_id_is_the_time_in_utc_and_eight_hex_digits() -> None:
+    """`YYYYMMDD-HHMMSS-xxxxxxxx`."""
+    moment = datetime(2026, 3, 4, 1, 2, 3, tzinfo=timezone(timedelta(hours=2)))
+    assert re.fullmatch(r"20260303-230203-[0-9a-f]{8}", new_session_id(moment))
+    assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{8}", new_session_id())
+
+
+def test_ids_sort_by_time_and_differ() -> None:
+    """Time-sortable, unique (R-059)."""
+    start = datetime(2025, 12, 31, 23, 59, 50, tzinfo=UTC)
+    ids = [new_session_id(start + timedelta(seconds=second)) for second in range(20)]
+    assert ids == sorted(ids)
+    assert len({new_session_id(start) for _ in range(100)}) == 100
+
+
+def test_sessions_do_not_share_what_is_allowed() -> None:
+    """An empty allow-always set for each."""
+    one, two = (Session(id_, Path("/"), History("s")) for id_ in ("a", "b"))
+    one.allowed.add("bash")
+    assert two.allowed == set()
