@@ -296,12 +296,11 @@ class Client:
     # -- receiving
 
     def _receive(self, data: bytes) -> None:
-        if self._failure is not None:
-            return
         try:
             for line in self._connection.lines(data):
-                self._receive_line(line)
-        except Exception as error:  # noqa: BLE001 - whatever it is, who awaits must hear of it instead of waiting
+                if self._failure is None:
+                    self._receive_line(line)
+        except Exception as error:  # noqa: BLE001 - of a decision, or a fault of ours: told to whoever waits
             self._fail(error)
 
     def _receive_line(self, line: bytes | LineTooLong) -> None:
@@ -410,12 +409,8 @@ class Client:
         """The agent's output is over: whoever waits for it hears so (R-301)."""
         agent = self._process()
         self._receive(b"")
-        try:
-            self._connection.end_of_stream()
-            if self._failure is None:
-                self._emit(AgentEnded(agent.ending()))
-        except Exception as error:  # noqa: BLE001 - as in _receive
-            self._fail(error)
+        self._connection.end_of_stream()
+        self._emit(AgentEnded(agent.ending()))
         self._fail(AgentGone(agent.ending(), agent.exit_code, agent.stderr_tail))
 
     def _fail(self, error: Exception) -> None:
@@ -434,7 +429,12 @@ class Client:
                 future.set_exception(error)
 
     def _emit(self, event: ClientEvent) -> None:
-        self._on_event(event)
+        if self._failure is not None:
+            return
+        try:
+            self._on_event(event)
+        except Exception as error:  # noqa: BLE001 - whatever it is, who awaits must hear of it instead of waiting
+            self._fail(error)
 
 
 __all__ = ["PROTOCOL_VERSION", "Client", "Limits", "LocalProtocolError", "PromptResult"]

@@ -35,8 +35,8 @@ class _Question:
 class Questions:
     """The open questions of one connection.
 
-    post takes each answer as a line; emit tells who shows; fail is told of a decision that went wrong, after the agent
-    has got a refusal for it.
+    post takes each answer as a line; emit tells who shows and does not raise; fail is told of a decision that went
+    wrong, after the agent has got a refusal for it.
     """
 
     def __init__(
@@ -64,6 +64,8 @@ class Questions:
             self._answer_cancelled(question)  # it crossed our cancel on its way (race R4)
             return
         self._emit(PermissionAsked(request))
+        if event.id not in self._open:
+            return  # who shows it has failed
         choice = self._decide(request)
         if choice is None or isinstance(choice, str):
             self._answer(question, choice)
@@ -100,16 +102,13 @@ class Questions:
         error = None if decision.cancelled() else decision.exception()
         if question.id not in self._open:
             return  # answered meanwhile: the turn was cancelled or has ended
-        try:
-            if decision.cancelled():
-                self._answer(question, None)
-            elif error is not None:
-                self._answer(question, None)
-                self._fail(error if isinstance(error, Exception) else ClientError(repr(error)))
-            else:
-                self._answer(question, decision.result())
-        except Exception as problem:  # noqa: BLE001 - of who shows; whoever waits must hear of it
-            self._fail(problem)
+        if decision.cancelled():
+            self._answer(question, None)
+        elif error is not None:
+            self._answer(question, None)
+            self._fail(error if isinstance(error, Exception) else ClientError(repr(error)))
+        else:
+            self._answer(question, decision.result())
 
     def _answer(self, question: _Question, option_id: Choice) -> None:
         if self._open.pop(question.id, None) is None:

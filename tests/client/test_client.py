@@ -21,6 +21,7 @@ from acp_agent.client.events import (
     AgentEnded,
     ClientEvent,
     PermissionAnswered,
+    PermissionAsked,
     SessionOpened,
     UpdateReceived,
 )
@@ -409,6 +410,41 @@ def test_who_shows_events_and_fails_is_told(talk: Talk) -> None:
         async with talk.session("plain", on_event=broken) as (client, session_id):
             with pytest.raises(BrokenPipeError):
                 await client.prompt(session_id, "x")
+
+    talk.run(scenario)
+
+
+def test_a_display_that_fails_at_the_end_does_not_keep_the_agent_alive(talk: Talk, until: Until) -> None:
+    """Its cancelled question is told in `close`, and cannot be shown."""
+
+    def broken(event: ClientEvent) -> None:
+        talk.events.append(event)
+        if isinstance(event, PermissionAnswered):
+            raise BrokenPipeError("nobody reads")
+
+    async def never(request: PermissionRequest) -> str | None:
+        return await asyncio.get_running_loop().create_future()
+
+    async def scenario() -> None:
+        options = {"on_event": broken, "permission": never, "limits": Limits(exit_grace_s=0.2)}
+        async with talk.session("cancel_with_permissions", **options) as (client, session_id):
+            prompt = asyncio.ensure_future(client.prompt(session_id, "go"))
+            await until(lambda: any(isinstance(event, PermissionAsked) for event in talk.events))
+            assert await client.close() is not None
+            with pytest.raises(BrokenPipeError):
+                await prompt
+
+    talk.run(scenario)
+
+
+def test_a_decision_that_fails_at_once_is_told(talk: Talk) -> None:
+    def broken(request: PermissionRequest) -> str | None:
+        raise LookupError("no such person")
+
+    async def scenario() -> None:
+        async with talk.session("odd_options", permission=broken) as (client, session_id):
+            with pytest.raises(LookupError):
+                await client.prompt(session_id, "go")
 
     talk.run(scenario)
 
