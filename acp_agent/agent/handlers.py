@@ -56,7 +56,10 @@ class Handlers:
         if what is not None:
             data = {"reason": "params_invalid", "method": "session/new", "path": "/cwd"}
             raise RpcError(ErrorCode.INVALID_PARAMS, f"Invalid params: the directory in cwd {what}", data)
-        session = Session(new_session_id(), cwd, History(system_prompt(cwd)))
+        session_id = new_session_id()
+        while session_id in self.sessions:  # R-059; 32 random bits a second do meet now and then
+            session_id = new_session_id()
+        session = Session(session_id, cwd, History(system_prompt(cwd)))
         self.sessions[session.id] = session
         self._log.say(f"session {session.id}: cwd {cwd}, {len(params['mcpServers'])} MCP server(s) ignored")
         return {"sessionId": session.id}

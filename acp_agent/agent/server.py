@@ -112,18 +112,21 @@ class Server:
                 self._end(0)
 
     def _on_request(self, request: RequestReceived) -> None:
-        if request.method == "session/prompt":
-            session = self._handlers.sessions[request.params["sessionId"]]
-            self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
-            return
         try:
+            if request.method == "session/prompt":
+                session = self._handlers.sessions[request.params["sessionId"]]
+                self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
+                return
             result = self._handle[request.method](request.params)
         except RpcError as error:
             self._peer.respond_error(request.id, error)
         except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
+            self._log.say(f"{request.method} failed unexpectedly: {type(error).__name__}: {error}")
             self._log.trace(error)
             sentence = f"Internal error: {type(error).__name__} in {request.method}"
-            self._peer.respond_error(request.id, RpcError(ErrorCode.INTERNAL_ERROR, sentence))
+            self._peer.respond_error(
+                request.id, RpcError(ErrorCode.INTERNAL_ERROR, sentence, {"reason": "internal"})
+            )
         else:
             self._peer.respond(request.id, result)
 

@@ -134,15 +134,22 @@ class PromptTurn:
 
     async def _generate(self, history: History) -> StopReason:
         for _ in range(self._engine.max_steps):
+            self._halt_if_interrupted()
             reason, wishes = await self._ask_model(history)
             if not wishes:
                 return _ENDINGS.get(reason, "end_turn")
             for wish in wishes:
+                self._halt_if_interrupted()
                 output = await self._calls.run(wish)
                 history.add_result(wish.id, output)
                 if self._peer.crowded:
                     await self._peer.breathe()
         return "max_turn_requests"
+
+    def _halt_if_interrupted(self) -> None:
+        # A library or a tool may have swallowed the cancel; nothing new begins after it (R-155).
+        if self._cancelled or self._stopped:
+            raise asyncio.CancelledError
 
     async def _ask_model(self, history: History) -> tuple[FinishReason, list[ToolCallReady]]:
         """One call to the model. What it said is kept, also when it is cut short."""
