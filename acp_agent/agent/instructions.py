@@ -20,6 +20,7 @@ to check itself. Answer in the user's language, briefly, in Markdown; say what y
 claim what you have not seen."""
 
 
-def system_prompt(cwd: Path) -> str:
-    """The first message of every history. cwd: the session's directory."""
-    return _TEXT.format(cwd=cwd, system=platform.system() or "an unknown system")
+def system_prompt(cwd: Path, skills: str = "") -> str:
+    """The first message of every history. cwd: the session's directory. skills: what it says of them, if any."""
+    text = _TEXT.format(cwd=cwd, system=platform.system() or "an unknown system")
+    return f"{text}\n\n{skills}" if skills else text

@@ -13,24 +13,15 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
+from acp_agent.agent.tool_calls import Described, describe, describe_unreadable
 from acp_agent.agent.updates import Update, message_chunk, tool_call, user_message_chunk
 from acp_agent.llm.model import Message
 from acp_agent.tools.base import ToolError
 from acp_agent.tools.registry import ToolRegistry
 
 SUMMARY_MARK: Final = "🗜️ "
-
-
-class _Described(TypedDict):
-    """What a call is shown as, live and replayed."""
-
-    title: str
-    kind: str
-    raw_input: object
-    paths: Sequence[str]
-    name: str
 
 
 def replay(messages: Sequence[Message], session_cwd: Path, tools: ToolRegistry) -> Iterator[Update]:
@@ -91,21 +82,9 @@ def _shown(
     )
 
 
-def _described(name: str, arguments_json: str, cwd: Path, tools: ToolRegistry) -> _Described:
+def _described(name: str, arguments_json: str, cwd: Path, tools: ToolRegistry) -> Described:
     try:
         tool, arguments = tools.parse(name, arguments_json)
     except ToolError:
-        return {
-            "title": name,
-            "kind": "other",
-            "raw_input": {"arguments": arguments_json},
-            "paths": (),
-            "name": name,
-        }
-    return {
-        "title": tool.title(arguments),
-        "kind": tool.kind,
-        "raw_input": arguments,
-        "paths": tool.locations(arguments, cwd),
-        "name": tool.name,
-    }
+        return describe_unreadable(name, arguments_json)
+    return describe(tool, arguments, cwd)

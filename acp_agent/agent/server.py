@@ -17,9 +17,11 @@ from acp_agent.agent.handlers import AGENT_INFO, Handlers
 from acp_agent.agent.log import Log
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.prompt import flatten
+from acp_agent.agent.session import Session
 from acp_agent.config import LogLevel, ModelSettings, Settings
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
-from acp_agent.llm.model import Model, ToolSpec
+from acp_agent.jsonrpc.messages import RequestId
+from acp_agent.llm.model import Message, Model
 from acp_agent.llm.providers import create_model
 from acp_agent.protocol.connection import Connection, Role
 from acp_agent.protocol.events import (
@@ -35,7 +37,8 @@ from acp_agent.transport.outbox import Outbox
 from acp_agent.transport.stdio import Descriptors, StdioTransport, take_over
 
 if TYPE_CHECKING:
-    from acp_agent.agent.turn import Engine
+    from acp_agent.agent.engine import Engine
+    from acp_agent.agent.keeper import Keeper
     from acp_agent.agent.turn_queue import TurnQueue
 
 # What the protocol leaves open, and Bob's answer to it.
@@ -45,28 +48,32 @@ POLICY: Final = Policy(
     any_authenticate=True,
     lax_content=True,
     lax_mcp_servers=True,
-    served=frozenset({"initialize", "authenticate", "session/new", "session/prompt"}),
+    reload_open_session=True,
+    served=frozenset({"initialize", "authenticate", "session/new", "session/load", "session/prompt"}),
 )
 
 # Together under the 2 s in which an agent is gone after the end of its input.
-_END_TURNS_S: Final = 1.5
-_FLUSH_S: Final = 0.3
+_END_TURNS_S: Final = 1.3
+_SAVE_S: Final = 0.3
+_FLUSH_S: Final = 0.2
 
 
 class Server:
     """One connection of Bob, from the first byte to the exit code."""
 
     def __init__(
-        self, settings: Settings, make_engine: Callable[[], Engine], descriptors: Descriptors, log: Log
+        self, settings: Settings, make_engine: Callable[[Keeper], Engine], descriptors: Descriptors, log: Log
     ) -> None:
         self._make_engine = make_engine
         self._log = log
         self._connection = Connection(Role.AGENT, POLICY, settings.limits.max_line_bytes)
         self._outbox = Outbox(settings.limits.max_outbox_bytes)
         self._peer = Peer(self._connection, self._outbox)
-        self._handlers = Handlers(self._log)
+        self._handlers = Handlers(settings, log)
         self._transport = StdioTransport(descriptors, self._outbox, self._on_bytes, self._on_write_closed)
+        self._engine: Engine | None = None
         self._turns: TurnQueue | None = None
+        self._loads: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
         self._exit_code = 0
         self._handle: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -82,8 +89,12 @@ class Server:
         loop.add_signal_handler(signal.SIGINT, self._end, 128 + signal.SIGINT)
         self._transport.start()
         await self._ended.wait()
+        for load in self._loads:
+            load.cancel()
         if self._turns is not None:
             await self._turns.end(_END_TURNS_S)
+        if self._handlers.sessions:
+            await self._handlers.keeper.end(_SAVE_S)
         await self._transport.finish(_FLUSH_S)
         return self._exit_code
 
@@ -117,6 +128,10 @@ class Server:
                 session = self._handlers.sessions[request.params["sessionId"]]
                 self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
                 return
+            if request.method == "session/load":
+                session, records = self._handlers.session_load(request.params)
+                self._start_load(request.id, session, records)
+                return
             result = self._handle[request.method](request.params)
         except RpcError as error:
             self._peer.respond_error(request.id, error)
@@ -129,6 +144,36 @@ class Server:
             )
         else:
             self._peer.respond(request.id, result)
+            if request.method == "session/new":
+                # Never before the answer, which is what tells the client of the session.
+                session = self._handlers.sessions[result["sessionId"]]
+                self._peer.update(session.id, self._handlers.commands_of(session))
+
+    def _start_load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
+        load = asyncio.ensure_future(self._load(request_id, session, records))
+        self._loads.add(load)
+        load.add_done_callback(self._loads.discard)
+
+    async def _load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
+        """Show a stored session again, at the pace of the client, and answer its `session/load`."""
+        from acp_agent.agent.replay import replay  # not needed at a start, see above
+
+        for update in replay(records, session.cwd, self._get_engine().tools_of(session)):
+            if not self._peer.is_open:
+                return
+            if "toolCallId" in update:
+                session.taken_ids.add(update["toolCallId"])
+            self._peer.update(session.id, update)
+            if self._peer.crowded:
+                await self._peer.breathe()
+        if not self._peer.is_open:
+            return
+        self._handlers.sessions[session.id] = session
+        self._peer.update(session.id, self._handlers.commands_of(session))
+        self._peer.respond(request_id, {})
+        where = self._handlers.keeper.directory(session.cwd)
+        replayed = sum(record["role"] != "system" for record in records)
+        self._log.say(f"session {session.id} loaded from {where}: {replayed} message(s) replayed")
 
     def _on_notification(self, event: NotificationReceived) -> None:
         if self._turns is None:
@@ -151,12 +196,18 @@ class Server:
 
     def _turn_queue(self) -> TurnQueue:
         if self._turns is None:
-            from acp_agent.agent.threads import UnawaitedThreads
             from acp_agent.agent.turn_queue import TurnQueue  # with the first prompt, see above
 
-            asyncio.get_running_loop().set_default_executor(UnawaitedThreads())
-            self._turns = TurnQueue(self._peer, self._make_engine())
+            self._turns = TurnQueue(self._peer, self._get_engine())
         return self._turns
+
+    def _get_engine(self) -> Engine:
+        if self._engine is None:
+            from acp_agent.agent.threads import UnawaitedThreads
+
+            asyncio.get_running_loop().set_default_executor(UnawaitedThreads())
+            self._engine = self._make_engine(self._handlers.keeper)
+        return self._engine
 
     # -- the end
 
@@ -193,8 +244,8 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
             f"warning: the environment variable {settings.model.api_key_env} for the API key is not set"
         )
 
-    def make_engine() -> Engine:
-        return _make_engine(settings, environ, model, log)
+    def make_engine(keeper: Keeper) -> Engine:
+        return _make_engine(settings, environ, model, keeper, log)
 
     async def serve() -> int:
         try:
@@ -222,16 +273,16 @@ def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
     )
 
 
-def _make_engine(settings: Settings, environ: Mapping[str, str], model: Model, log: Log) -> Engine:
-    from acp_agent.agent.turn import Engine  # with the first prompt, see above
+def _make_engine(
+    settings: Settings, environ: Mapping[str, str], model: Model, keeper: Keeper, log: Log
+) -> Engine:
+    from acp_agent.agent.engine import Engine  # with the first prompt, see above
     from acp_agent.tools.builtin import default_tools
 
-    secrets = [settings.model.api_key_env] if settings.model.api_key_env else []
     tools = default_tools(
         environ=environ,
-        secrets=secrets,
+        secrets=[settings.model.api_key_env] if settings.model.api_key_env else [],
         bash_timeout_s=settings.bash.timeout_s,
         bash_max_output_bytes=settings.bash.max_output_bytes,
     )
-    specs = tuple(ToolSpec(*spec) for spec in tools.specs())
-    return Engine(model, tools, specs, settings.limits.max_steps, log)
+    return Engine(model, tools, settings.limits, settings.context, keeper, log)

@@ -1,6 +1,6 @@
-"""A session of Bob: where it works, what was said, and what the user has allowed for good.
+"""A session of Bob: where it works, what was said, what it may use, and what the user has allowed for good.
 
-Deliberately absent: what of it the core knows too (protocol/sessions.py) and running turns (turn.py).
+Deliberately absent: what of it the core knows too (protocol/sessions.py), running turns (turn.py), files (keeper.py).
 """
 
 from __future__ import annotations
@@ -9,18 +9,33 @@ import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acp_agent.agent.history import History
+
+if TYPE_CHECKING:
+    from acp_agent.agent.skills import Skills
+    from acp_agent.tools.registry import ToolRegistry
 
 
 @dataclass(slots=True)
 class Session:
-    """cwd: absolute, an existing directory. allowed: names of the tools that need no permission any more."""
+    """One conversation.
+
+    cwd: absolute, an existing directory. created: in UTC. allowed: names of the tools that need no permission any
+    more. input_tokens: what the server counted for the last request to the model, None if it did not or the history
+    has changed since. taken_ids: tool call ids that the client has seen in a replay. tools: made with the first turn.
+    """
 
     id: str
     cwd: Path
     history: History
+    skills: Skills
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
     allowed: set[str] = field(default_factory=set)
+    input_tokens: int | None = None
+    taken_ids: set[str] = field(default_factory=set)
+    tools: ToolRegistry | None = None
 
 
 def new_session_id(now: datetime | None = None) -> str:

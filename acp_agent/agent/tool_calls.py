@@ -7,8 +7,10 @@ Deliberately absent: what a tool does (tools/), and how a permission is got (per
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypedDict
 
 from acp_agent.agent.log import Log
 from acp_agent.agent.peer import Peer
@@ -16,7 +18,7 @@ from acp_agent.agent.permissions import Permission
 from acp_agent.agent.session import Session
 from acp_agent.agent.updates import Status, diff_content, text_content, tool_call, tool_call_update
 from acp_agent.llm.model import ToolCallReady
-from acp_agent.tools.base import Tool, ToolError, ToolResult
+from acp_agent.tools.base import Arguments, Counted, Tool, ToolError, ToolResult
 from acp_agent.tools.registry import ToolRegistry
 
 REJECTED: Final = "[command rejected by the user]"
@@ -34,15 +36,50 @@ class Tally:
     file_operations: int = 0
     skills: int = 0
 
-    def count(self, kind: str) -> None:
+    def count(self, what: Counted) -> None:
         """Count one tool that ran."""
-        if kind == "execute":
-            self.commands += 1
-        else:
-            self.file_operations += 1
+        match what:
+            case "command":
+                self.commands += 1
+            case "file operation":
+                self.file_operations += 1
+            case "skill":
+                self.skills += 1
 
     def __str__(self) -> str:
         return f"{self.commands} command(s) · {self.file_operations} file op(s) · {self.skills} skill(s)"
+
+
+class Described(TypedDict):
+    """What a call is announced with, live and in a replay."""
+
+    title: str
+    kind: str
+    raw_input: object
+    paths: Sequence[str]
+    name: str
+
+
+def describe(tool: Tool, arguments: Arguments, cwd: Path) -> Described:
+    """A call that can be carried out."""
+    return {
+        "title": tool.title(arguments),
+        "kind": tool.kind,
+        "raw_input": arguments,
+        "paths": tool.locations(arguments, cwd),
+        "name": tool.name,
+    }
+
+
+def describe_unreadable(name: str, arguments_json: str) -> Described:
+    """A call of a tool that does not exist, or with arguments that are none."""
+    return {
+        "title": name,
+        "kind": "other",
+        "raw_input": {"arguments": arguments_json},
+        "paths": (),
+        "name": name,
+    }
 
 
 class ToolCalls:
@@ -57,34 +94,24 @@ class ToolCalls:
         self._permission = Permission(peer, session)
         self._open: str | None = None
 
-    async def run(self, wish: ToolCallReady) -> str:
-        """Carry out one call; what the model is to be told of it.
+    async def run(self, wish: ToolCallReady) -> ToolResult:
+        """Carry out one call; its output is what the model is to be told.
 
         A tool that fails, in whatever way, is a result. Cancelled: the call stays open until `close`.
         """
-        call_id = self._open = f"call_{next(_numbers)}"
+        call_id = self._open = self._new_id()
         try:
             tool, arguments = self._tools.parse(wish.name, wish.arguments)
         except ToolError as error:
-            given = {"arguments": wish.arguments}
-            announced = tool_call(
-                call_id, title=wish.name, kind="other", raw_input=given, paths=(), name=wish.name
-            )
+            announced = tool_call(call_id, **describe_unreadable(wish.name, wish.arguments))
             self._peer.update(self._session.id, announced)
             return self._end(call_id, ToolResult(str(error), failed=True))
-        announced = tool_call(
-            call_id,
-            title=tool.title(arguments),
-            kind=tool.kind,
-            raw_input=arguments,
-            paths=tool.locations(arguments, self._session.cwd),
-            name=tool.name,
-        )
+        announced = tool_call(call_id, **describe(tool, arguments, self._session.cwd))
         self._peer.update(self._session.id, announced)
-        if not await self._permission.ask(tool.name, announced):
+        if tool.needs_permission and not await self._permission.ask(tool.name, announced):
             return self._end(call_id, ToolResult(REJECTED, failed=True))
         self._report(call_id, "in_progress")
-        self.tally.count(tool.kind)
+        self.tally.count(tool.counts_as)
         return self._end(call_id, await self._run_tool(tool, arguments))
 
     async def close(self, wait_s: float) -> None:
@@ -103,7 +130,11 @@ class ToolCalls:
             self._log.trace(error)
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", failed=True)
 
-    def _end(self, call_id: str, result: ToolResult) -> str:
+    def _new_id(self) -> str:
+        """The next id that this session's client has not seen in a replay."""
+        return next(id_ for number in _numbers if (id_ := f"call_{number}") not in self._session.taken_ids)
+
+    def _end(self, call_id: str, result: ToolResult) -> ToolResult:
         if result.diff is not None:
             content = diff_content(result.diff.path, result.diff.old_text, result.diff.new_text)
         else:
@@ -111,7 +142,7 @@ class ToolCalls:
         self._open = None
         status: Status = "failed" if result.failed else "completed"
         self._report(call_id, status, [content], result.output)
-        return result.output
+        return result
 
     def _report(
         self,

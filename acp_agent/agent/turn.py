@@ -1,28 +1,32 @@
 """One prompt turn: the model is asked, its text streams, its tools run, until the turn has an answer.
 
 Owns the turn's conversation and its end: whatever happens inside, the prompt is answered exactly once and the history
-stays valid. The outer part (`run`) never raises; the inner task (`_generate`) may be cancelled at any await.
-Deliberately absent: the queue of turns (server.py), the wire (peer.py), single tool calls (tool_calls.py).
+stays valid. The outer part (`run`) never raises; the inner task (`_converse`) may be cancelled at any await.
+Deliberately absent: the queue of turns (turn_queue.py), the wire (peer.py), single tool calls (tool_calls.py).
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Final, Literal
 
-from acp_agent.agent.history import History
-from acp_agent.agent.log import Log
+from acp_agent.agent.attachments import attach
+from acp_agent.agent.commands import carry_out, command_in
+from acp_agent.agent.compaction import compact
+from acp_agent.agent.engine import Engine
+from acp_agent.agent.loop_detector import LoopAction, LoopDetector
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.session import Session
+from acp_agent.agent.skills import resolve
 from acp_agent.agent.tool_calls import CANCELLED, ToolCalls
 from acp_agent.agent.updates import message_chunk, thought_chunk
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.messages import RequestId
-from acp_agent.llm.errors import ModelError
-from acp_agent.llm.model import FinishReason, Model, ReasoningDelta, TextDelta, ToolCallReady, ToolSpec
+from acp_agent.llm.errors import ContextOverflow, ModelError
+from acp_agent.llm.model import FinishReason, ReasoningDelta, TextDelta, ToolCallReady, ToolSpec
 from acp_agent.protocol.errors import AcpErrorCode
-from acp_agent.tools.registry import ToolRegistry
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
@@ -31,18 +35,13 @@ _ENDINGS: Final[dict[FinishReason, StopReason]] = {
     FinishReason.LENGTH: "max_tokens",
     FinishReason.CONTENT_FILTER: "refusal",
 }
+_NOT_RUN: Final = "[not run: the turn ended before]"
 # After session/cancel a client answers an open permission at once; longer than this nobody waits for it.
 _LATE_ANSWER_S: Final = 1.0
 
 
-class Engine(NamedTuple):
-    """What every turn works with. max_steps: model calls in a turn."""
-
-    model: Model
-    tools: ToolRegistry
-    specs: tuple[ToolSpec, ...]
-    max_steps: int
-    log: Log
+class TurnFailed(Exception):
+    """The turn can't go on, for a reason of ours; the text is one line for a person."""
 
 
 class PromptTurn:
@@ -56,11 +55,12 @@ class PromptTurn:
         self._text = text
         self._peer = peer
         self._engine = engine
-        self._calls = ToolCalls(peer, session, engine.tools, engine.log)
+        self._tools = engine.tools_of(session)
+        self._calls = ToolCalls(peer, session, self._tools, engine.log)
         self._inner: asyncio.Task[None] | None = None
-        self._mark = 0
         self._cancelled = False
         self._stopped = False
+        self._has_compressed = False
 
     def cancel(self) -> None:
         """The client cancels: stop at once what the turn waits for; `run` then answers `cancelled`."""
@@ -79,8 +79,6 @@ class PromptTurn:
 
     async def run(self) -> None:
         """Carry out the turn and answer its prompt. Only a cancelled task gets out of here with an exception."""
-        self._mark = self.session.history.mark()
-        self.session.history.add_question(self._text)
         self._inner = asyncio.ensure_future(self._converse())
         try:
             await self._inner
@@ -93,7 +91,7 @@ class PromptTurn:
             else:
                 self._inner.cancel()
                 raise
-        except ModelError as error:
+        except (ModelError, TurnFailed) as error:
             self._engine.log.trace(error)
             await self._break_off(_failure(str(error)))
         except Exception as error:  # noqa: BLE001 - the one place where a bug inside a turn ends up
@@ -103,19 +101,28 @@ class PromptTurn:
         self._engine.log.say(f"turn done: {self._calls.tally}")
 
     async def _converse(self) -> None:
-        stop_reason = await self._generate(self.session.history)
+        command = command_in(self._text)
+        if command is not None:
+            said = await carry_out(command, self.session, self._engine)
+            self._peer.update(self.session.id, message_chunk(said))
+            stop_reason: StopReason = "end_turn"
+        else:
+            stop_reason = await self._generate()
         # Answered here and not in `run`, so that the last words and the answer leave in one write.
-        self._finish(stop_reason)
+        await self._finish(stop_reason)
 
     async def _break_off(self, result: StopReason | RpcError) -> None:
         await self._calls.close(0 if self._stopped else _LATE_ANSWER_S)
-        self._finish(result)
+        await self._finish(result)
 
-    def _finish(self, result: StopReason | RpcError) -> None:
+    async def _finish(self, result: StopReason | RpcError) -> None:
         history = self.session.history
-        history.close(self._mark, CANCELLED)
         if result == "refusal":
-            history.cut(self._mark)  # R-138: what was refused is not part of the next prompt's context
+            history.drop_turn()  # R-138: what was refused is not part of the next prompt's context
+        else:
+            history.end_turn(CANCELLED if result == "cancelled" else _NOT_RUN)
+        if self._engine.keeper.keeps:
+            await self._engine.keeper.keep(self.session)
         self.answer(result)
 
     def answer(self, result: StopReason | RpcError = "cancelled") -> None:
@@ -132,50 +139,88 @@ class PromptTurn:
         else:
             self._peer.respond(self.request_id, {"stopReason": result})
 
-    async def _generate(self, history: History) -> StopReason:
-        for _ in range(self._engine.max_steps):
-            self._halt_if_interrupted()
-            reason, wishes = await self._ask_model(history)
+    async def _generate(self) -> StopReason:
+        engine, session = self._engine, self.session
+        if session.input_tokens is not None and 0 < engine.context.threshold < session.input_tokens:
+            await self._compress("automatic compaction", engine.context.keep_last_turns)
+        session.history.begin_turn(self._question())
+        loops = LoopDetector(engine.limits.loop_warn_at, engine.limits.loop_stop_at)
+        for _ in range(engine.limits.max_steps):
+            reason, wishes = await self._ask_model_with_room()
             if not wishes:
                 return _ENDINGS.get(reason, "end_turn")
             for wish in wishes:
-                self._halt_if_interrupted()
-                output = await self._calls.run(wish)
-                history.add_result(wish.id, output)
+                verdict = loops.observe(wish.name, wish.arguments)
+                if verdict.action is LoopAction.STOP:
+                    raise TurnFailed(verdict.text)
+                result = await self._calls.run(wish)
+                session.history.add_result(wish.id, verdict.text + result.output, failed=result.failed)
                 if self._peer.crowded:
                     await self._peer.breathe()
         return "max_turn_requests"
 
-    def _halt_if_interrupted(self) -> None:
-        # A library or a tool may have swallowed the cancel; nothing new begins after it (R-155).
-        if self._cancelled or self._stopped:
-            raise asyncio.CancelledError
+    def _question(self) -> str:
+        """What the user typed, with the files it names attached and a skill it calls spelled out."""
+        session = self.session
+        text, paths = attach(self._text, session.cwd, Path.home())
+        for path in paths:
+            self._engine.log.say(f"session {session.id}: attached {path}")
+        return resolve(text, session.skills)
 
-    async def _ask_model(self, history: History) -> tuple[FinishReason, list[ToolCallReady]]:
+    async def _ask_model_with_room(self) -> tuple[FinishReason, list[ToolCallReady]]:
+        """One call to the model; where the context is too small for it, once more with less of it, then no more."""
+        try:
+            return await self._ask_model()
+        except ContextOverflow:
+            if self._has_compressed:
+                raise
+            self._has_compressed = True
+            # The open turn counts as one: it is kept in any case.
+            for keep in sorted({max(1, self._engine.context.keep_last_turns), 1}, reverse=True):
+                if await self._compress("the context is too small", keep):
+                    return await self._ask_model()
+            raise
+
+    async def _compress(self, why: str, keep_last_turns: int) -> bool:
+        session = self.session
+        compaction = await compact(
+            session.history,
+            self._engine.model,
+            keep_last_turns=keep_last_turns,
+            input_tokens=session.input_tokens,
+        )
+        if compaction.changed:
+            session.input_tokens = None
+        self._engine.log.say(f"session {session.id}: {why} — {compaction.line}")
+        return compaction.changed
+
+    async def _ask_model(self) -> tuple[FinishReason, list[ToolCallReady]]:
         """One call to the model. What it said is kept, also when it is cut short."""
-        peer, session_id = self._peer, self.session.id
+        peer, session = self._peer, self.session
+        specs = tuple(ToolSpec(*spec) for spec in self._tools.specs())
         text: list[str] = []
         wishes: list[ToolCallReady] = []
-        reason = FinishReason.STOP
         kept: list[ToolCallReady] = []
+        reason = FinishReason.STOP
         try:
-            async with aclosing(self._engine.model.stream(history.messages(), self._engine.specs)) as events:
+            async with aclosing(self._engine.model.stream(session.history.messages(), specs)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         text.append(event.text)
-                        peer.update(session_id, message_chunk(event.text))
+                        peer.update(session.id, message_chunk(event.text))
                     elif isinstance(event, ReasoningDelta):
-                        peer.update(session_id, thought_chunk(event.text))
+                        peer.update(session.id, thought_chunk(event.text))
                     elif isinstance(event, ToolCallReady):
                         wishes.append(event)
                     else:
                         reason = event.reason
+                        session.input_tokens = (event.usage and event.usage.input_tokens) or None
                     if peer.crowded:
                         await peer.breathe()
             kept = wishes
         finally:
             # Wishes of an answer that broke off are not run, so they are not kept either.
-            history.add_answer("".join(text), kept)
+            session.history.add_answer("".join(text), kept)
         return reason, wishes
 
 

@@ -10,9 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from acp_agent.agent.engine import Engine
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.session import Session
-from acp_agent.agent.turn import Engine, PromptTurn
+from acp_agent.agent.turn import PromptTurn
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.process import end_all, end_lingering
 

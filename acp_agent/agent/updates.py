@@ -5,7 +5,7 @@ Source: definitions SessionUpdate, ToolCall, ToolCallUpdate, RequestPermissionRe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypedDict
 
 Update = dict[str, Any]
@@ -84,6 +84,14 @@ def tool_call_update(
     if output is not None:
         update["rawOutput"] = {"output": output}
     return update
+
+
+def available_commands(commands: Iterable[tuple[str, str]], skills: Iterable[tuple[str, str]]) -> Update:
+    """The commands and the skills, as (name, description), that a prompt may begin with."""
+    listed: list[dict[str, Any]] = [{"name": name, "description": about} for name, about in commands]
+    hint = {"hint": "parameters, if this skill needs any"}
+    listed += [{"name": name, "description": about, "input": hint} for name, about in skills]
+    return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
 def text_content(text: str) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""What every turn works with, made once, with the first prompt.
+
+Deliberately absent: anything that belongs to one session (session.py) or to one turn (turn.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from acp_agent.agent.keeper import Keeper
+from acp_agent.agent.log import Log
+from acp_agent.agent.session import Session
+from acp_agent.config import ContextSettings, LimitSettings
+from acp_agent.llm.model import Model
+from acp_agent.tools.registry import ToolRegistry
+from acp_agent.tools.skill import ReadSkillTool
+
+
+class Engine(NamedTuple):
+    """tools: those of every session; a session with skills has one more."""
+
+    model: Model
+    tools: ToolRegistry
+    limits: LimitSettings
+    context: ContextSettings
+    keeper: Keeper
+    log: Log
+
+    def tools_of(self, session: Session) -> ToolRegistry:
+        """The tools that a session's model may call."""
+        if not session.skills:
+            return self.tools
+        if session.tools is None:
+            session.tools = ToolRegistry([*self.tools, ReadSkillTool(session.skills.instructions)])
+        return session.tools
