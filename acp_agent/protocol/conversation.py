@@ -308,8 +308,12 @@ class Conversation:
             self._open_session(result["sessionId"], call, result)
         elif call.method in OPENING_REQUESTS and call.session_id is not None:
             self._open_session(call.session_id, call, result)
-        elif call.method == "terminal/create" and call.session_id in self.sessions:
-            self.sessions[call.session_id].terminals[result["terminalId"]] = True
+        elif call.session_id in self.sessions:
+            session = self.sessions[call.session_id]
+            if call.method == "session/close":
+                session.close()
+            elif call.method == "terminal/create":
+                session.terminals[result["terminalId"]] = True
 
     def _open_session(self, session_id: str, call: OpenCall, result: Any) -> None:
         known = self.sessions.get(session_id)
