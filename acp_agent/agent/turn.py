@@ -146,10 +146,12 @@ class PromptTurn:
         session.history.begin_turn(self._question())
         loops = LoopDetector(engine.limits.loop_warn_at, engine.limits.loop_stop_at)
         for _ in range(engine.limits.max_steps):
+            self._halt_if_interrupted()
             reason, wishes = await self._ask_model_with_room()
             if not wishes:
                 return _ENDINGS.get(reason, "end_turn")
             for wish in wishes:
+                self._halt_if_interrupted()
                 verdict = loops.observe(wish.name, wish.arguments)
                 if verdict.action is LoopAction.STOP:
                     raise TurnFailed(verdict.text)
@@ -158,6 +160,11 @@ class PromptTurn:
                 if self._peer.crowded:
                     await self._peer.breathe()
         return "max_turn_requests"
+
+    def _halt_if_interrupted(self) -> None:
+        # A library or a tool may have swallowed the cancel; nothing new begins after it (R-155).
+        if self._cancelled or self._stopped:
+            raise asyncio.CancelledError
 
     def _question(self) -> str:
         """What the user typed, with the files it names attached and a skill it calls spelled out."""
