@@ -136,12 +136,7 @@ class Server:
         except RpcError as error:
             self._peer.respond_error(request.id, error)
         except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
-            self._log.say(f"{request.method} failed unexpectedly: {type(error).__name__}: {error}")
-            self._log.trace(error)
-            sentence = f"Internal error: {type(error).__name__} in {request.method}"
-            self._peer.respond_error(
-                request.id, RpcError(ErrorCode.INTERNAL_ERROR, sentence, {"reason": "internal"})
-            )
+            self._fail(request.id, request.method, error)
         else:
             self._peer.respond(request.id, result)
             if request.method == "session/new":
@@ -149,12 +144,26 @@ class Server:
                 session = self._handlers.sessions[result["sessionId"]]
                 self._peer.update(session.id, self._handlers.commands_of(session))
 
+    def _fail(self, request_id: RequestId, method: str, error: Exception) -> None:
+        self._log.say(f"{method} failed unexpectedly: {type(error).__name__}: {error}")
+        self._log.trace(error)
+        sentence = f"Internal error: {type(error).__name__} in {method}"
+        self._peer.respond_error(
+            request_id, RpcError(ErrorCode.INTERNAL_ERROR, sentence, {"reason": "internal"})
+        )
+
     def _start_load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
         load = asyncio.ensure_future(self._load(request_id, session, records))
         self._loads.add(load)
         load.add_done_callback(self._loads.discard)
 
     async def _load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
+        try:
+            await self._replay(request_id, session, records)
+        except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
+            self._fail(request_id, "session/load", error)
+
+    async def _replay(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
         """Show a stored session again, at the pace of the client, and answer its `session/load`."""
         from acp_agent.agent.replay import replay  # not needed at a start, see above
 

@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from acp_agent.agent.engine import Engine
 from acp_agent.agent.history import History
+from acp_agent.agent.keeper import Keeper
 from acp_agent.agent.log import Log
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.server import POLICY
 from acp_agent.agent.session import Session
-from acp_agent.agent.turn import Engine
+from acp_agent.agent.skills import Skills
+from acp_agent.config import ContextSettings, LimitSettings
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.llm.model import (
     Finished,
@@ -86,6 +89,8 @@ class HandTool:
 
     description = "for tests"
     kind = "execute"
+    counts_as = "command"
+    needs_permission = True
 
     def __init__(self, name: str = "work") -> None:
         self.name = name
@@ -117,7 +122,7 @@ class Wired:
         self.tool = HandTool()
         self.tools = ToolRegistry([self.tool])
         self.log = Said()
-        self.session = Session("s1", cwd, History("system"))
+        self.session = Session("s1", cwd, History("system"), Skills())
         self.sent: list[dict[str, Any]] = []
         self._number = 100
         self.receive(
@@ -130,9 +135,10 @@ class Wired:
         self.take()
         self.sent.clear()
 
-    def engine(self, model: HandModel, max_steps: int = 10) -> Engine:
-        specs = tuple(ToolSpec(*spec) for spec in self.tools.specs())
-        return Engine(model, self.tools, specs, max_steps, self.log)
+    def engine(self, model: HandModel, keeper: Keeper | None = None, **limits: int) -> Engine:
+        """limits: members of LimitSettings."""
+        keeps = keeper or Keeper(None, self.log)
+        return Engine(model, self.tools, LimitSettings(**limits), ContextSettings(), keeps, self.log)
 
     def receive(self, message: dict[str, Any]) -> None:
         """A line of the client; responses reach whoever waits for them."""

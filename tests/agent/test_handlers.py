@@ -9,6 +9,7 @@ import pytest
 
 from acp_agent.agent import handlers as handlers_module
 from acp_agent.agent.handlers import Handlers
+from acp_agent.config import Settings
 from acp_agent.jsonrpc.errors import RpcError
 
 
@@ -16,7 +17,7 @@ from acp_agent.jsonrpc.errors import RpcError
 def handlers(kit: Any) -> Any:
     """Handlers whose log is kept in `said`."""
     log = kit.Said()
-    made = Handlers(log)
+    made = Handlers(Settings(), log)
     made.said = log.lines  # type: ignore[attr-defined]
     return made
 

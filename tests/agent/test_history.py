@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def test_it_begins_with_the_system_prompt() -> None:
 def test_an_answer_with_calls_has_the_chat_form() -> None:
     """Ids, names and arguments as the model gave them; no text is null."""
     history = History("s")
-    history.add_question("q")
+    history.begin_turn("q")
     history.add_answer("", [call("a")])
     history.add_result("a", "out")
     assert history.messages()[2:] == [
@@ -74,83 +75,172 @@ def test_what_was_handed_out_does_not_change() -> None:
     """A model call keeps the list it was given."""
     history = History("s")
     given_out = history.messages()
-    history.add_question("q")
+    history.begin_turn("q")
     assert len(given_out) == 1
 
 
-def test_closing_gives_open_calls_a_stand_in() -> None:
+def test_the_end_of_a_turn_gives_open_calls_a_stand_in() -> None:
     """Every tool call has its result: a cancelled one gets a stand-in, those that have one keep it."""
     history = History("s")
-    mark = history.mark()
-    history.add_question("q")
+    history.begin_turn("q")
     history.add_answer("I look", [call("a"), call("b"), call("c")])
     history.add_result("a", "out")
-    assert history.open_calls() == ["b", "c"]
-    history.close(mark, STAND_IN)
+    history.end_turn(STAND_IN)
     assert [(one.get("tool_call_id"), one["content"]) for one in history.messages()[3:]] == [
         ("a", "out"),
         ("b", STAND_IN),
         ("c", STAND_IN),
     ]
-    assert history.open_calls() == []
 
 
-def test_closing_removes_a_question_without_any_answer() -> None:
+def test_a_question_without_any_answer_is_removed() -> None:
     """A question with no answer at all is removed; the turns before stay."""
     history = History("s")
-    history.add_question("q1")
+    history.begin_turn("q1")
     history.add_answer("a1")
-    mark = history.mark()
-    history.add_question("q2")
-    history.close(mark, STAND_IN)
+    history.end_turn(STAND_IN)
+    history.begin_turn("q2")
+    history.end_turn(STAND_IN)
     assert [one["content"] for one in history.messages()] == ["s", "q1", "a1"]
 
 
-def test_closing_keeps_half_an_answer() -> None:
+def test_half_an_answer_is_kept() -> None:
     """The history is kept after a failure or a cancellation."""
     history = History("s")
-    mark = history.mark()
-    history.add_question("q")
+    history.begin_turn("q")
     history.add_answer("half")
-    history.close(mark, STAND_IN)
+    history.end_turn(STAND_IN)
     assert len(history) == 2
 
 
-def test_closing_twice_changes_nothing() -> None:
-    """A turn that fails while it ends is closed again."""
+def test_a_turn_ends_once() -> None:
+    """A turn that fails while it ends is ended again: nothing more happens, to this turn or the one before."""
     history = History("s")
-    mark = history.mark()
-    history.add_question("q")
+    history.begin_turn("q")
     history.add_answer("", [call("a")])
-    history.close(mark, STAND_IN)
+    history.end_turn(STAND_IN)
     before = history.messages()
-    history.close(mark, STAND_IN)
+    history.end_turn("another")
+    history.drop_turn()
     assert history.messages() == before
 
 
-def test_a_cut_forgets_all_behind_a_mark() -> None:
+def test_a_dropped_turn_is_forgotten_whole() -> None:
     """R-138: what was refused is no part of the next prompt's context."""
     history = History("s")
-    history.add_question("q1")
+    history.begin_turn("q1")
     history.add_answer("a1")
-    mark = history.mark()
-    history.add_question("q2")
-    history.add_answer("a2")
-    history.cut(mark)
+    history.end_turn(STAND_IN)
+    history.begin_turn("q2")
+    history.add_answer("a2", [call("a")])
+    history.add_result("a", "out")
+    history.drop_turn()
     assert [one["content"] for one in history.messages()] == ["s", "q1", "a1"]
+
+
+def turns(history: History, count: int) -> None:
+    """So many turns, each a question, a call, its result, an answer."""
+    for number in range(count):
+        history.begin_turn(f"q{number}")
+        history.add_answer("", [call(f"t{number}")])
+        history.add_result(f"t{number}", "out", failed=number % 2 == 1)
+        history.add_answer(f"a{number}")
+        history.end_turn(STAND_IN)
+
+
+@pytest.mark.parametrize(
+    ("keep", "older"), [(0, ["q0", "q1", "q2"]), (1, ["q0", "q1"]), (2, ["q0"]), (3, []), (9, [])]
+)
+def test_older_turns_are_whole_turns(keep: int, older: list[str]) -> None:
+    """A turn is a user message with all that answers it; it is never cut in two."""
+    history = History("s")
+    turns(history, 3)
+    records = history.older_turns(keep)
+    assert [one["content"] for one in records if one["role"] == "user"] == older
+    assert len(records) == 4 * len(older)
+
+
+def test_a_summary_takes_the_place_of_older_turns() -> None:
+    """A user-role message, marked in what is stored and not in what is sent; a second one absorbs the first."""
+    history = History("s")
+    turns(history, 4)
+    history.summarise(history.older_turns(2), "in short")
+    assert history.records()[1] == {"role": "user", "content": "in short", "summary": True}
+    assert history.messages()[1] == {"role": "user", "content": "in short"}
+    assert len(history) == 1 + 2 * 4
+    assert is_valid(history.messages()[1:])
+    assert len(history.older_turns(2)) == 0 or history.older_turns(2)[0].get("summary")
+    history.summarise(history.older_turns(1), "shorter")
+    assert [one["content"] for one in history.records() if "summary" in one] == ["shorter"]
+    assert len(history) == 1 + 4
+
+
+def test_a_summary_in_an_open_turn_leaves_that_turn_open() -> None:
+    """A context that is too small is noticed in the middle of a turn, which then goes on and ends as any other."""
+    history = History("s")
+    turns(history, 3)
+    history.begin_turn("now")
+    history.summarise(history.older_turns(1), "in short")
+    history.add_answer("half")
+    history.drop_turn()
+    assert [one["content"] for one in history.messages()] == ["s", "in short"]
+
+
+def test_a_reset_forgets_all_but_the_system_prompt() -> None:
+    """/new: how many messages that were, the system prompt not counted."""
+    history = History("s")
+    turns(history, 2)
+    assert history.reset() == 8
+    assert history.messages() == [{"role": "system", "content": "s"}]
+    assert history.reset() == 0
+
+
+def test_what_was_stored_comes_back_with_the_current_system_prompt() -> None:
+    """The stored system prompt is left out; marks are kept in the records and never sent."""
+    history = History("old")
+    turns(history, 3)
+    history.summarise(history.older_turns(1), "in short")
+    again = History("new", history.records())
+    assert again.records()[1:] == history.records()[1:]
+    assert again.messages()[0] == {"role": "system", "content": "new"}
+    assert not any(mark in one for one in again.messages() for mark in ("summary", "failed"))
+
+
+RECORDS = st.lists(
+    st.one_of(
+        st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=2)),
+        st.builds(
+            lambda text, ids: {
+                "role": "assistant",
+                "content": text,
+                **({"tool_calls": [{"id": id_, "function": {}} for id_ in ids]} if ids else {}),
+            },
+            st.sampled_from([None, "", "a"]),
+            st.lists(st.sampled_from("abc"), unique=True, max_size=3),
+        ),
+        st.builds(lambda id_: {"role": "tool", "tool_call_id": id_, "content": ""}, st.sampled_from("abc")),
+        st.just({"role": "system", "content": "old"}),
+    ),
+    max_size=12,
+)
+
+
+@given(RECORDS)
+def test_whatever_was_stored_what_is_sent_is_valid(records: list[dict[str, Any]]) -> None:
+    """Every call has its result and every result its call."""
+    assert is_valid(History("s", records).messages()[1:])
 
 
 ROUNDS = st.lists(st.tuples(st.text(max_size=3), st.integers(0, 3), st.integers(0, 3)), max_size=4)
 
 
 @given(st.lists(ROUNDS, max_size=4))
-def test_whatever_a_turn_leaves_open_closing_makes_it_valid(turns: list[list[tuple[str, int, int]]]) -> None:
+def test_whatever_a_turn_leaves_open_its_end_makes_it_valid(turns: list[list[tuple[str, int, int]]]) -> None:
     """A turn may break off after any call or result; the next request is valid."""
     history = History("s")
     number = 0
     for rounds in turns:
-        mark = history.mark()
-        history.add_question("q")
+        history.begin_turn("q")
         for text, calls, results in rounds:
             ids = [f"t{number + offset}" for offset in range(calls)]
             number += calls
@@ -159,5 +249,5 @@ def test_whatever_a_turn_leaves_open_closing_makes_it_valid(turns: list[list[tup
                 history.add_result(id_, "out")
             if results < calls:
                 break
-        history.close(mark, STAND_IN)
-        assert is_valid(history.messages())
+        history.end_turn(STAND_IN)
+        assert is_valid(history.messages()[1:])

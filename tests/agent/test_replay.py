@@ -194,12 +194,12 @@ class Recorder:
 def test_a_call_is_replayed_as_it_was_announced(name: str, arguments: str, tmp_path: Path) -> None:
     """Title, kind, input and places are those of the live call, for unknown tools and malformed arguments too."""
     peer = Recorder()
-    session: Any = SimpleNamespace(id="s", cwd=tmp_path, allowed={"bash", "read_file"})
+    session: Any = SimpleNamespace(id="s", cwd=tmp_path, allowed={"bash", "read_file"}, taken_ids=set())
     calls = ToolCalls(peer, session, TOOLS, SimpleNamespace(say=print))  # type: ignore[arg-type]
     output = asyncio.run(calls.run(ToolCallReady("c1", name, arguments)))
     live = peer.updates[0]
     ended = peer.updates[-1]
-    messages = [answer(call("c1", name, arguments)), result("c1", output, failed=True)]
+    messages = [answer(call("c1", name, arguments)), result("c1", output.output, failed=True)]
     (update,) = replay(messages, tmp_path, TOOLS)
     assert ended["status"] == "failed"
     assert update == {

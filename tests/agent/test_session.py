@@ -8,6 +8,7 @@ from pathlib import Path
 
 from acp_agent.agent.history import History
 from acp_agent.agent.session import Session, new_session_id
+from acp_agent.agent.skills import Skills
 
 
 def test_an_id_is_the_time_in_utc_and_eight_hex_digits() -> None:
@@ -27,6 +28,6 @@ def test_ids_sort_by_time_and_differ() -> None:
 
 def test_sessions_do_not_share_what_is_allowed() -> None:
     """An empty allow-always set for each."""
-    one, two = (Session(id_, Path("/"), History("s")) for id_ in ("a", "b"))
+    one, two = (Session(id_, Path("/"), History("s"), Skills()) for id_ in ("a", "b"))
     one.allowed.add("bash")
     assert two.allowed == set()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_agent.agent.tool_calls import CANCELLED, REJECTED, Tally, ToolCalls
-from acp_agent.tools.base import FileDiff, ToolError, ToolResult
+from acp_agent.tools.base import Counted, FileDiff, ToolError, ToolResult
 
 
 def calls_of(wired: Any) -> ToolCalls:
@@ -29,7 +29,7 @@ def test_a_call_goes_its_way(kit: Any, wired: Any, tmp_path: Path) -> None:
 
     async def scenario() -> None:
         calls = calls_of(wired)
-        assert await calls.run(kit.wish("file")) == "done"
+        assert await calls.run(kit.wish("file")) == ToolResult("done")
         assert statuses(wired) == ["pending", "in_progress", "completed"]
         announced, _, ended = wired.updates
         assert announced["title"] == "work: file"
@@ -74,10 +74,11 @@ def test_whatever_a_tool_raises_is_its_result(kit: Any, wired: Any, error: Excep
             raise error
 
         wired.tool.act = fail
-        output = await calls_of(wired).run(kit.wish())
-        assert said in output
+        result = await calls_of(wired).run(kit.wish())
+        assert result.failed
+        assert said in result.output
         assert statuses(wired) == ["pending", "in_progress", "failed"]
-        assert wired.updates[-1]["rawOutput"] == {"output": output}
+        assert wired.updates[-1]["rawOutput"] == {"output": result.output}
         assert bool(wired.log.lines) is not isinstance(error, ToolError)
 
     kit.run(scenario())
@@ -100,11 +101,41 @@ def test_a_call_that_cannot_be_made_fails_without_a_question(
     """Unknown tool, malformed arguments: announced, failed, told to the model; never asked for, never run."""
 
     async def scenario() -> None:
-        output = await calls_of(wired).run(kit.wish(name=name, arguments=arguments))
-        assert output
+        result = await calls_of(wired).run(kit.wish(name=name, arguments=arguments))
+        assert result.failed
+        assert result.output
         assert statuses(wired) == ["pending", "failed"]
         assert wired.tool.ran == []
         assert not [message for message in wired.sent if "id" in message]
+
+    kit.run(scenario())
+
+
+def test_an_id_that_a_replay_has_shown_is_left_out(kit: Any, wired: Any) -> None:
+    """Live ids never collide with replayed ones in that session."""
+
+    async def scenario() -> None:
+        calls = calls_of(wired)
+        await calls.run(kit.wish())
+        wired.take()
+        number = int(wired.updates[0]["toolCallId"].removeprefix("call_"))
+        wired.session.taken_ids |= {f"call_{number + 1}", f"call_{number + 2}"}
+        await calls.run(kit.wish())
+        wired.take()
+        assert wired.updates[-1]["toolCallId"] == f"call_{number + 3}"
+
+    kit.run(scenario())
+
+
+def test_a_tool_that_needs_no_permission_is_not_asked_for(kit: Any, wired: Any) -> None:
+    """read_skill: never a permission."""
+
+    async def scenario() -> None:
+        calls = calls_of(wired)
+        wired.session.allowed.clear()
+        wired.tool.needs_permission = False
+        await calls.run(kit.wish())
+        assert statuses(wired) == ["pending", "in_progress", "completed"]
 
     kit.run(scenario())
 
@@ -117,7 +148,8 @@ def test_a_rejected_call_does_not_run(kit: Any, wired: Any) -> None:
         wired.session.allowed.clear()
         running = asyncio.ensure_future(calls.run(kit.wish()))
         wired.choose(await wired.permission(), "reject")
-        assert await running == REJECTED == "[command rejected by the user]"
+        assert await running == ToolResult(REJECTED, failed=True)
+        assert REJECTED == "[command rejected by the user]"
         assert statuses(wired) == ["pending", "failed"]
         assert wired.tool.ran == []
         assert str(calls.tally).startswith("0 command(s)")
@@ -185,6 +217,7 @@ def test_closing_when_the_client_has_gone_sends_nothing(kit: Any, wired: Any) ->
 def test_the_tally_counts_by_kind() -> None:
     """N command(s) · N file op(s) · N skill(s)."""
     tally = Tally()
-    for kind in ("execute", "read", "edit", "execute"):
-        tally.count(kind)
-    assert str(tally) == "2 command(s) · 2 file op(s) · 0 skill(s)"
+    counted: list[Counted] = ["command", "file operation", "file operation", "command", "skill"]
+    for what in counted:
+        tally.count(what)
+    assert str(tally) == "2 command(s) · 2 file op(s) · 1 skill(s)"

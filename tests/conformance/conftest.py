@@ -14,6 +14,14 @@ from model_server import ModelServer
 from raw_client import Agent
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Skills and the like of whoever runs the tests must not change what they find."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 def write_config(directory: Path, text: str) -> Path:
     path = directory / "bob.toml"
     path.write_text(text, encoding="utf-8")
