@@ -1,0 +1,147 @@
+"""The command line of the harness: serve, run, list, show, explain, and their exit codes.
+
+    0  the client is conformant (run), or it worked (the others)
+    1  it is not, or has not been shown to be
+    2  wrong arguments: one sentence on standard error
+
+Deliberately absent: everything the commands do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from acp_agent.harness.catalogue import UnknownScenario, select
+
+USAGE_ERROR = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence instead of a page."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments ask for; None: the process's own."""
+    parser = _Parser(prog="acp-agent harness", description="A test kit for ACP clients.")
+    add_commands(parser)
+    try:
+        return run(parser.parse_args(arguments))
+    except SystemExit as ending:  # argparse: --help, a usage error
+        return ending.code if isinstance(ending.code, int) else USAGE_ERROR
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the commands of the harness; `run` does what the parsed options say."""
+    commands = parser.add_subparsers(dest="harness_command", metavar="COMMAND", required=True)
+
+    serve = commands.add_parser("serve", help="be the agent that a client starts, and test that client")
+    _add_choice(serve)
+    serve.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
+    serve.add_argument("--parts", metavar="DIR", type=Path, help=argparse.SUPPRESS)
+    serve.add_argument("--driven", action="store_true", help=argparse.SUPPRESS)
+
+    run_ = commands.add_parser("run", help="run a client once for each scenario, without a person")
+    run_.add_argument(
+        "--client",
+        metavar="COMMAND",
+        required=True,
+        help="a shell command in which {agent}, {prompt} and {cwd} each stand for one word",
+    )
+    _add_choice(run_)
+    run_.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 2, help="how many at once")
+    run_.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
+    run_.add_argument("--timeout", metavar="S", type=float, default=90.0, help="seconds for each run (90)")
+
+    list_ = commands.add_parser("list", help="list the scenarios")
+    _add_choice(list_)
+    show = commands.add_parser("show", help="show one scenario")
+    show.add_argument("id", metavar="ID")
+    explain = commands.add_parser("explain", help="explain a rule")
+    explain.add_argument("rule", metavar="R-NNN")
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scenario",
+        metavar="ID|GROUP",
+        action="append",
+        default=[],
+        help="an id, an area or a pattern; may be repeated; without it: all",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what parsed options ask for; returns the exit code."""
+    try:
+        match options.harness_command:
+            case "serve":
+                return _serve(options)
+            case "run":
+                return _run(options)
+            case _:
+                return _tell(options)
+    except UnknownScenario as error:
+        return _refuse(str(error))
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from acp_agent.harness.serve import serve_one  # each command pays for its own imports only
+
+    chosen = select(options.scenario)
+    if len(chosen) == 1:
+        directory = options.parts or (options.report or Path("acp-harness-report")) / chosen[0].command
+        return serve_one(chosen[0], directory, driven=options.driven)
+    return _refuse("choose one scenario with --scenario")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from acp_agent.harness.drive import Driver
+    from acp_agent.harness.progress import Progress
+    from acp_agent.harness.terminal import print_run
+    from acp_agent.harness.verdict import Conclusion, summarise
+
+    if options.jobs < 1 or options.timeout <= 0:
+        return _refuse("--jobs and --timeout are greater than zero")
+    if "{agent}" not in options.client:
+        return _refuse("the client's command needs {agent} where the agent's command line goes")
+    chosen = select(options.scenario)
+    directory = options.report or Path("acp-harness-report")
+    driver = Driver(options.client, directory, options.timeout, options.jobs)
+    try:
+        with Progress(len(chosen), sys.stderr) as progress:
+            results = driver.run(chosen, progress.advance)
+    except OSError as error:
+        return _refuse(f"the report cannot be written: {error}")
+    print_run(results, sys.stdout, width=shutil.get_terminal_size().columns)
+    summary = summarise(outcome for result in results for outcome in result.outcomes)
+    return 0 if summary.conclusion is Conclusion.CONFORMANT else 1
+
+
+def _tell(options: argparse.Namespace) -> int:
+    from acp_agent.harness import terminal
+
+    if options.harness_command == "list":
+        terminal.print_list(select(options.scenario), sys.stdout)
+        return 0
+    if options.harness_command == "show":
+        chosen = select([options.id])
+        for scenario in chosen:
+            terminal.print_scenario(scenario, sys.stdout)
+        return 0
+    if not terminal.print_rule(options.rule, sys.stdout):
+        return _refuse(f"there is no rule {options.rule!r} for clients")
+    return 0
+
+
+def _refuse(sentence: str) -> int:
+    print(f"acp-agent harness: {sentence}", file=sys.stderr)
+    return USAGE_ERROR

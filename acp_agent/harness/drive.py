@@ -1,0 +1,156 @@
+"""Run a client once for each scenario, without a person: start it, wait, end what hangs, judge.
+
+Owns the client's process and the directory of each run. Deliberately absent: what the client is given (plan.py), the
+agent it starts (serve.py), the verdict (result.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from acp_agent.harness.display import read_display
+from acp_agent.harness.part import Part, read_parts
+from acp_agent.harness.plan import command_line, environment
+from acp_agent.harness.result import ClientExit, ScenarioResult, judge
+from acp_agent.harness.scenario import Scenario
+from acp_agent.process import end_session
+
+DEFAULT_TIMEOUT_S: Final = 90.0
+_OUTPUT_TAIL_BYTES: Final = 16 * 1024
+_PARTS_S: Final = 3.0
+_POLL_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """How clients are run. client: the shell command with placeholders. directory: for what each run leaves.
+
+    timeout_s: for the whole of one client process. jobs: how many run at once.
+    """
+
+    client: str
+    directory: Path
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    jobs: int = 2
+
+    def run(
+        self, scenarios: Sequence[Scenario], on_result: Callable[[ScenarioResult], None] = lambda result: None
+    ) -> list[ScenarioResult]:
+        """All of them, `jobs` at a time; results in the order of the scenarios, on_result as they come."""
+        results: dict[str, ScenarioResult] = {}
+        with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+            running = [pool.submit(self.run_one, scenario) for scenario in scenarios]
+            try:
+                for done in as_completed(running):
+                    result = done.result()
+                    results[result.scenario.id] = result
+                    on_result(result)
+            except BaseException:
+                for future in running:
+                    future.cancel()
+                raise
+        return [results[scenario.id] for scenario in scenarios]
+
+    def run_one(self, scenario: Scenario) -> ScenarioResult:
+        """Run the client for one scenario and judge what came of it."""
+        directory = (self.directory / scenario.command).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+        for leftover in (*directory.glob("part-*"), *directory.glob("trace-*"), directory / "display.jsonl"):
+            leftover.unlink(missing_ok=True)
+        display = directory / "display.jsonl"
+        with tempfile.TemporaryDirectory(prefix="acp-harness-", ignore_cleanup_errors=True) as project:
+            cwd = Path(project).resolve()
+            command = command_line(
+                self.client, agent=agent_command(scenario, directory), prompt=scenario.prompt, cwd=cwd
+            )
+            env = environment(os.environ, plan=scenario.user, display=display)
+            ending, parts = self._run_client(command, env, directory)
+        return judge(scenario, parts, ending, read_display(display))
+
+    def _run_client(
+        self, command: str, env: dict[str, str], directory: Path
+    ) -> tuple[ClientExit, list[Part]]:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        tail = _Tail(process.stdout)
+        hung = False
+        try:
+            process.wait(self.timeout_s)
+        except subprocess.TimeoutExpired:
+            hung = True
+        finally:
+            if not hung and process.poll() is not None:
+                _await_parts(directory)
+            _end(process)
+        parts = read_parts(directory)
+        exit_code = None if hung else process.returncode
+        return ClientExit(exit_code, hung, tail.text(), round(time.monotonic() - started, 3)), parts
+
+
+def agent_command(scenario: Scenario, directory: Path) -> list[str]:
+    """The command line that makes the harness the agent of one scenario."""
+    # -P: the client's directory must not stand in for modules of Python.
+    program = [sys.executable, "-P", "-m", "acp_agent.harness", "serve", "--driven"]
+    return [*program, "--scenario", scenario.id, "--parts", str(directory)]
+
+
+def _await_parts(directory: Path) -> None:
+    """Give the agents of a client that has ended a moment to write down what they saw."""
+    deadline = time.monotonic() + _PARTS_S
+    while time.monotonic() < deadline:
+        if all(part.over for part in read_parts(directory)):
+            return
+        time.sleep(_POLL_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the client's session: the client if it is still there, and whatever it has left behind."""
+    reaped = process.poll() is not None
+    asyncio.run(end_session(process.pid, leader_reaped=reaped))
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1.0)
+
+
+class _Tail:
+    """The end of what a process writes, read all the time so that it never blocks."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, args=(pipe,), daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        """What there is; whoever still holds the pipe is not waited for."""
+        self._thread.join(0.5)
+        return self._kept.decode("utf-8", "replace")
+
+    def _read(self, pipe: IO[bytes] | None) -> None:
+        if pipe is None:
+            return
+        with contextlib.suppress(OSError, ValueError), pipe:
+            while data := os.read(pipe.fileno(), 65536):
+                self._kept = (self._kept + data)[-_OUTPUT_TAIL_BYTES:]
+
+
+def failures(results: Iterable[ScenarioResult]) -> dict[str, tuple[str, ...]]:
+    """Scenario id -> the rules it found broken, for those that found any."""
+    return {result.scenario.id: result.failed_rules for result in results if result.failed_rules}

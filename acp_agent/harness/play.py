@@ -1,0 +1,116 @@
+"""One scenario played on one connection: the script is run, and whatever ends it becomes data.
+
+Owns what each way to end means. Deliberately absent: the process around it (serve.py), the driver (drive.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable
+from typing import Final
+
+from acp_agent.harness.part import Part
+from acp_agent.harness.scenario import Scenario
+from acp_agent.harness.stage import ClientGone, Died, NotApplicable, NotExercised, Stage
+from acp_agent.harness.standin import StandIn
+from acp_agent.harness.wire import IllegalMove, Wire
+
+PATIENCE_FOR_PEOPLE: Final = 6.0
+"""A person reads first: deadlines of whole scenarios are longer by this factor."""
+
+
+class Performance:
+    """One scenario on one connection. exit_code: what the script has ended the agent with, None if it has not."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wire: Wire,
+        stand_in: StandIn,
+        *,
+        life: int = 1,
+        narrates: bool = False,
+        on_failure: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.stage = Stage(scenario, wire, life=life, narrates=narrates)
+        self.stand_in = stand_in
+        self.wire = wire
+        self.exit_code: int | None = None
+        self.part = Part(scenario.id, life)
+        self._on_failure = on_failure
+        self._quiet = False
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes of the client, b"" at their end. Never raises for anything a client sends."""
+        for heard in self.wire.feed(data):
+            try:
+                if not self.stage.take(heard) or self._quiet:
+                    self.stand_in.take(heard)
+            except Exception:  # noqa: BLE001 - a fault of ours must not look like one of the client
+                self._break("while a message was handled")
+        self.stage.wake()
+
+    async def play(self) -> None:
+        """Run the script to its end, whatever that is, and leave the connection to the stand-in."""
+        scenario, part = self.stage.scenario, self.part
+        deadline_s = scenario.deadline_s * (PATIENCE_FOR_PEOPLE if self.stage.narrates else 1)
+        part.reason = "the script did not look at it"
+        try:
+            async with asyncio.timeout(deadline_s):
+                await scenario.play(self.stage)
+        except NotExercised as why:
+            part.reason = str(why)
+        except NotApplicable as why:
+            part.reason, part.applicable = str(why), False
+        except ClientGone:
+            self._client_left()
+        except Died as death:
+            part.died, self.exit_code = True, death.exit_code
+            part.reason = "it is judged by what the client did afterwards"
+        except IllegalMove as why:
+            part.reason = f"the client did something the scenario did not reckon with: {why}"
+        except TimeoutError:
+            part.reason = f"the scenario was not over within {deadline_s:g} s"
+        except Exception:  # noqa: BLE001 - as above
+            self._break("in the script")
+        part.over = True
+        if self.exit_code is None and not self.wire.client_ended:
+            self.wrap_up()
+
+    def wrap_up(self) -> None:
+        """End what the script has left open, so that the client can end too; from now on the stand-in answers."""
+        self._quiet = True
+        self.stage.withdraw_all()
+        for turn in self.stage.turns:
+            if not turn.is_ended:
+                turn.end(on_purpose=True)
+        for request in self.stage.leftover_requests():
+            self.stand_in.answer(request.id, request.method, request.params)
+
+    def collect(self) -> Part:
+        """What is known by now."""
+        stage, part, conversation = self.stage, self.part, self.wire.observer.connection.conversation
+        part.begun = stage.begun
+        part.checks, part.remarks = list(stage.checks), stage.remarks[:1000]
+        part.notes = {**stage.notes, "said": [turn.said for turn in stage.turns]}
+        part.reasons = dict(stage.reasons)
+        part.transcript = list(self.wire.transcript)
+        part.client, part.capabilities = conversation.client_info, conversation.client_capabilities
+        return part
+
+    def _client_left(self) -> None:
+        scenario, turns = self.stage.scenario, self.stage.turns
+        self.part.reason = "the client closed the connection before the scenario was over"
+        # Once every turn has ended a client may leave when it likes.
+        if not turns or any(not turn.is_ended for turn in turns):
+            for rule in scenario.survives:
+                expected = (
+                    "the client goes on with the turn" if turns else "the client goes on to its first prompt"
+                )
+                self.stage.check(rule, False, expected, "it closed the connection", self.stage.now_at - 1)
+
+    def _break(self, where: str) -> None:
+        self.part.error = self.part.error or f"the harness failed {where}"
+        self.part.reason = self.part.reason or self.part.error
+        self._on_failure(traceback.format_exc())
