@@ -6,11 +6,15 @@ is menu.py. Deliberately absent: what happens in a scenario (play.py).
 
 from __future__ import annotations
 
+import array
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
 import sys
+import termios
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -31,6 +35,8 @@ SETTLE_S: Final = 8.0
 WAITING_SETTLE_S: Final = 1.5
 """The same for one whose plan tells it to stay."""
 
+_FETCH_S: Final = 0.05
+_FETCH_POLL_S: Final = 0.0005
 _FLUSH_S: Final = 10.0
 _SAVE_EVERY_S: Final = 0.5
 _OUTBOX_BYTES: Final = 32 * 1024 * 1024
@@ -53,6 +59,21 @@ class StdioPort:
     async def flushed(self) -> None:
         """Wait until the pipe has taken all; at once when nobody reads any more."""
         await self._outbox.flushed()
+
+    async def fetched(self) -> None:
+        """Wait until the client has emptied the pipe, for at most a twentieth of a second."""
+        await self._outbox.flushed()
+        deadline = time.monotonic() + _FETCH_S
+        while self._unread_bytes() and time.monotonic() < deadline:
+            await asyncio.sleep(_FETCH_POLL_S)
+
+    def _unread_bytes(self) -> int:
+        count = array.array("i", [0])
+        try:
+            fcntl.ioctl(self.transport._sink.descriptor, termios.FIONREAD, count)
+        except OSError:
+            return 1  # this kind of output does not tell: wait the whole time
+        return count[0]
 
     def close_output(self) -> None:
         """Write what is pending, and let the client see the end of the stream while reading goes on."""

@@ -252,7 +252,7 @@ class Stage:
         return self.wire.send_line(data)
 
     async def send_in_pieces(self, line: bytes, sizes: Iterable[int]) -> int:
-        """Send a line in slices of these sizes, each written before the next."""
+        """Send a line in slices of these sizes, each read by the client before the next is written."""
         return await self.wire.send_in_pieces(line, sizes)
 
     async def flushed(self) -> None:

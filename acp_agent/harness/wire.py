@@ -23,11 +23,16 @@ _FORBIDDING: Final = frozenset({Severity.VIOLATION, Severity.INFERRED})
 
 
 class Port(Protocol):
-    """Where the bytes go. post never blocks; flushed waits until the other side's pipe has taken all."""
+    """Where the bytes go. post never blocks; flushed waits until the other side's pipe has taken all.
+
+    fetched waits until the client has read all, but not long: it may be busy, or the system may not tell.
+    """
 
     def post(self, data: bytes) -> None: ...
 
     async def flushed(self) -> None: ...
+
+    async def fetched(self) -> None: ...
 
     def close_output(self) -> None: ...
 
@@ -89,7 +94,7 @@ class Wire:
         return number
 
     async def send_in_pieces(self, line: bytes, sizes: Iterable[int]) -> int:
-        """Write a line in slices of these sizes, the rest at once, each in the kernel's hands before the next.
+        """Write a line in slices of these sizes, the rest at once, each read by the client before the next is written.
 
         What else is sent meanwhile follows the line.
         """
@@ -104,7 +109,7 @@ class Wire:
                 if start >= len(line):
                     break
                 self._post_now(line[start : start + size])
-                await self._port.flushed()
+                await self._port.fetched()
                 start += size
             if start < len(line):
                 self._post_now(line[start:])
