@@ -64,7 +64,10 @@ class StdioPort:
         """Wait until the client has emptied the pipe, for at most a twentieth of a second."""
         await self._outbox.flushed()
         deadline = time.monotonic() + _FETCH_S
-        while self._unread_bytes() and time.monotonic() < deadline:
+        while self._unread_bytes():
+            # There is nothing to wait on: no system tells a writer that its reader has read.
+            if time.monotonic() >= deadline:
+                return
             await asyncio.sleep(_FETCH_POLL_S)
 
     def _unread_bytes(self) -> int:
