@@ -52,6 +52,13 @@ POLICY: Final = Policy(
     served=frozenset({"initialize", "authenticate", "session/new", "session/load", "session/prompt"}),
 )
 
+# The signals that end the agent in order. A terminal that is gone hangs up.
+_EXIT_CODES: Final = {
+    signal.SIGTERM: 0,
+    signal.SIGINT: 128 + signal.SIGINT,
+    signal.SIGHUP: 128 + signal.SIGHUP,
+}
+
 # Together under the 2 s in which an agent is gone after the end of its input.
 _END_TURNS_S: Final = 1.3
 _SAVE_S: Final = 0.3
@@ -85,8 +92,8 @@ class Server:
     async def run(self) -> int:
         """Serve until the input ends, the output is closed or a signal comes; return the exit code."""
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self._end, 0)
-        loop.add_signal_handler(signal.SIGINT, self._end, 128 + signal.SIGINT)
+        for number, exit_code in _EXIT_CODES.items():
+            loop.add_signal_handler(number, self._end, exit_code)
         self._transport.start()
         await self._ended.wait()
         for load in self._loads:
@@ -261,8 +268,18 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
             return await Server(settings, make_engine, descriptors, log).run()
         finally:
             await model.aclose()
+            _ignore_signals()
 
     return asyncio.run(serve())
+
+
+def _ignore_signals() -> None:
+    """Editors close the input and then send SIGTERM: while Python takes itself apart it must count no more."""
+    # Blocked meanwhile: the loop gives SIGINT back to Python before it can be ignored.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _EXIT_CODES)
+    for number in _EXIT_CODES:
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,6 +167,27 @@ def test_two_signals_are_one_end(bob: Agent, model: ModelServer, tmp_path: Path)
     assert bob.exit_code() == 130
     wait_gone(pid)
     assert "Traceback" not in bob.stderr_text()
+
+
+def test_a_terminal_that_hangs_up_ends_it(bob: Agent, model: ModelServer, tmp_path: Path) -> None:
+    """SIGHUP: no child is left behind in a session nobody sees."""
+    (pid,) = STATES["a command runs"](bob, model, tmp_path)
+    os.kill(bob.process.pid, signal.SIGHUP)
+    assert bob.exit_code() == 129
+    wait_gone(pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_after_the_end_of_input_changes_nothing(start: Callable[..., Agent], number: int) -> None:
+    """Editors close the pipe and send SIGTERM a moment later: whenever it comes, the end was orderly, code 0."""
+    for delay_ms in range(0, 40, 8):
+        bob = start()
+        bob.initialize()
+        bob.close_stdin()
+        time.sleep(delay_ms / 1000)  # not to wait for anything: to hit every stage of the end
+        bob.process.send_signal(number)
+        assert bob.exit_code() in {0, 128 + number if number == signal.SIGINT else 0}
+        assert "Traceback" not in bob.stderr_text()
 
 
 def test_end_of_input_and_signal_together(bob: Agent, model: ModelServer, tmp_path: Path) -> None:
