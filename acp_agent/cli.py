@@ -3,7 +3,7 @@
     0    as it should be (chat --once: the turn ended with end_turn)
     1    it did not work out
     2    wrong arguments or configuration: one sentence on standard error, nothing on standard output
-    130  left by Ctrl-C in the middle of a turn
+    130  left by Ctrl-C in the middle of a turn, or at a question
 
 The only module that joins all rooms. Each command imports its own when it runs: an editor that starts `serve` does
 not wait for the chat, and the chat does not load an agent. Deliberately absent: anything a room can do by itself.
@@ -11,9 +11,10 @@ not wait for the chat, and the chat does not load an agent. Deliberately absent:
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -40,11 +41,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(given)
         if agent_command is not None and options.command != "chat":
             return _refuse("only chat takes an agent command after --")
-        if options.command == "serve":
-            return _serve(options.config)
-        return _chat(options, agent_command)
+        return _run(options, agent_command)
     except SystemExit as ending:  # argparse: --help, --version, a usage error
         return ending.code if isinstance(ending.code, int) else USAGE_ERROR
+
+
+def _run(options: argparse.Namespace, agent_command: list[str] | None) -> int:
+    match options.command:
+        case "serve":
+            return _serve(options.config)
+        case "chat":
+            return _chat(options, agent_command)
+        case "init":
+            return _for_a_reader(_init, options)
+        case "doctor":
+            return _for_a_reader(_doctor, options)
+        case _:
+            return _for_a_reader(_sessions, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,6 +106,60 @@ def _parser() -> argparse.ArgumentParser:
     answer = chat.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help="allow what the agent asks for, each time once")
     answer.add_argument("--reject", action="store_true", help="refuse whatever the agent asks for")
+
+    init = commands.add_parser(
+        "init",
+        formatter_class=formatter,
+        help="find a model server, choose a model, write the configuration",
+        description="Look for model servers on this machine and at $OPENAI_BASE_URL, let you choose one of their "
+        "models, write Bob's configuration, and print what your editor needs.",
+    )
+    init.add_argument(
+        "--output", metavar="FILE", type=Path, help="the file to write (default: acp-agent.toml)"
+    )
+    init.add_argument("--model", metavar="NAME", help="take this model and do not ask for one")
+    init.add_argument("--yes", action="store_true", help="ask nothing: take the first model that can be used")
+    init.add_argument("--force", action="store_true", help="replace a file that is there")
+
+    doctor = commands.add_parser(
+        "doctor",
+        formatter_class=formatter,
+        help="check the configuration, the model, the skills and the place for sessions",
+        description="Go through what Bob needs in this directory, one line each: ok, or what to do.",
+        epilog="The exit code is 0 if nothing is to do, else 1.",
+    )
+    doctor.add_argument("--config", metavar="FILE", type=Path, help="the configuration file to check")
+
+    sessions = commands.add_parser(
+        "sessions",
+        formatter_class=formatter,
+        help="list, show, export or delete stored conversations",
+        description="Look at the conversations that are stored for a directory.",
+    )
+    actions = sessions.add_subparsers(
+        dest="action", metavar="ACTION", required=True, prog="acp-agent sessions"
+    )
+    for name, about in (
+        ("list", "list the stored sessions, the newest first"),
+        ("show", "show one as text"),
+        ("export", "write one as Markdown"),
+        ("delete", "delete one, after a question"),
+    ):
+        action = actions.add_parser(
+            name, formatter_class=formatter, help=about, description=about.capitalize()
+        )
+        if name != "list":
+            action.add_argument("id", metavar="ID", help="the session's id, as `list` shows it")
+        if name == "export":
+            action.add_argument(
+                "--output", metavar="FILE", type=Path, help="a new file (default: the terminal)"
+            )
+        if name == "delete":
+            action.add_argument("--yes", action="store_true", help="do not ask")
+        action.add_argument(
+            "--cwd", metavar="DIR", type=Path, help="the sessions' directory (default: this one)"
+        )
+        action.add_argument("--config", metavar="FILE", type=Path, help="Bob's configuration file")
     return parser
 
 
@@ -118,12 +185,9 @@ def _chat(options: argparse.Namespace, agent_command: list[str] | None) -> int:
         return _refuse("standard output is closed: there is nowhere to talk")
     if sys.stdin is None:
         os.open(os.devnull, os.O_RDONLY)  # becomes descriptor 0, before something else does
-    try:
-        cwd = (options.cwd or Path()).resolve(strict=True)
-    except OSError:
-        return _refuse(f"the directory {options.cwd or '.'} does not exist")
-    if not cwd.is_dir():
-        return _refuse(f"{options.cwd} is not a directory")
+    cwd = _directory(options.cwd)
+    if isinstance(cwd, str):
+        return _refuse(cwd)
     if agent_command == []:
         return _refuse("after -- the agent's command is expected")
     if agent_command is not None and options.config is not None:
@@ -143,6 +207,87 @@ def _chat(options: argparse.Namespace, agent_command: list[str] | None) -> int:
     )
 
 
+def _init(options: argparse.Namespace) -> int:
+    from acp_agent.setup import init  # each command pays for its own imports only
+
+    asked = init.InitOptions(options.output, options.yes, options.force, options.model)
+    return init.run(asked, init.Surroundings.of_this_process())
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from acp_agent.setup import doctor, surroundings  # each command pays for its own imports only
+
+    cwd = Path.cwd()
+    return doctor.run(
+        options.config,
+        cwd,
+        os.environ,
+        sys.stdout,
+        sys.stderr,
+        more=lambda settings: surroundings.findings(settings, cwd),
+    )
+
+
+def _sessions(options: argparse.Namespace) -> int:
+    from acp_agent import config  # each command pays for its own imports only
+    from acp_agent.setup.sessions import StoredSessions
+
+    cwd = _directory(options.cwd)
+    if isinstance(cwd, str):
+        return _refuse(cwd)
+    try:
+        settings = config.load(options.config and options.config.absolute(), cwd, os.environ)
+    except config.ConfigError as error:
+        return _refuse(str(error))
+    sessions = StoredSessions(settings.sessions, cwd, sys.stdout, sys.stderr)
+    match options.action:
+        case "list":
+            return sessions.list()
+        case "show":
+            return sessions.show(options.id)
+        case "export":
+            return sessions.export(options.id, options.output)
+        case _:
+            return sessions.delete(options.id, sure=options.yes)
+
+
+def _for_a_reader(command: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """Run a command whose product is text, for a person, or for a program behind a pipe."""
+    from acp_agent.client.screen import output_lost  # each command pays for its own imports only
+
+    if sys.stdout is None:
+        return _refuse("standard output is closed: there is nowhere to write to")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that is not UTF-8 is no reason to stop; Markdown is for a file, and files are UTF-8.
+        is_markdown = getattr(options, "action", "") == "export"
+        sys.stdout.reconfigure(encoding="utf-8" if is_markdown else None, errors="replace")
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)  # becomes descriptor 0, before something else does
+        sys.stdin = io.StringIO()  # whoever asks a question gets the end of the input for an answer
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
+    try:
+        code = command(options)
+        sys.stdout.flush()
+    except FileNotFoundError:
+        return _refuse("the working directory does not exist any more")
+    except OSError as error:
+        output_lost(sys.stdout, error)
+        # Who stops reading, as `head` does, has what they wanted.
+        return 0 if isinstance(error, BrokenPipeError) else 1
+    return code
+
+
+def _directory(named: Path | None) -> Path | str:
+    """The directory to work in, absolute; or the sentence why there is none."""
+    try:
+        directory = (named or Path()).resolve(strict=True)
+    except OSError:
+        return f"the directory {named or '.'} does not exist"
+    return directory if directory.is_dir() else f"{named} is not a directory"
+
+
 def _refuse(sentence: str) -> int:
-    print(f"acp-agent: {sentence}", file=sys.stderr)
+    if sys.stderr is not None:  # else print would take standard output, which is not for this
+        print(f"acp-agent: {sentence}", file=sys.stderr)
     return USAGE_ERROR
