@@ -22,6 +22,7 @@ ARROWS: dict[str, set[str] | None] = {
     # config is a leaf of plain values: the agent reads its settings rather than a dozen arguments.
     "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools", "config"},
     "client": {"jsonrpc", "protocol", "transport", "process"},
+    "harness": {"jsonrpc", "protocol", "transport", "process"},
     # It shows people what the agent has stored, under the titles of its tools, on the screen of the chat.
     "setup": {"config", "llm", "process", "agent", "client", "tools", "jsonrpc"},
     "cli": EVERYTHING,
