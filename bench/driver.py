@@ -37,6 +37,11 @@ class AgentFailed(Exception):
     """The agent ended, kept silent past the deadline or answered an error; the text says which."""
 
 
+def _lists_commands(message: Message) -> bool:
+    update = (message.get("params") or {}).get("update") or {}
+    return bool(update.get("sessionUpdate") == "available_commands_update")
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What one prompt gave, timed but not yet read.
@@ -50,8 +55,12 @@ class Turn:
     raw: bytes
 
     def messages(self) -> list[Message]:
-        """The messages in order, the answer to the prompt last."""
-        return [orjson.loads(line) for line in self.raw.splitlines()]
+        """The messages of the turn in order, the answer to the prompt last.
+
+        An agent may list its commands at any time after a session is opened; that belongs to no turn.
+        """
+        messages = (orjson.loads(line) for line in self.raw.splitlines())
+        return [message for message in messages if not _lists_commands(message)]
 
 
 @dataclass(frozen=True, slots=True)
