@@ -6,14 +6,10 @@ is menu.py. Deliberately absent: what happens in a scenario (play.py).
 
 from __future__ import annotations
 
-import array
 import asyncio
 import contextlib
-import fcntl
-import os
 import signal
 import sys
-import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,29 +60,16 @@ class StdioPort:
         """Wait until the client has emptied the pipe, for at most a twentieth of a second."""
         await self._outbox.flushed()
         deadline = time.monotonic() + _FETCH_S
-        while self._unread_bytes():
+        # A kind of output that does not tell is given the whole time.
+        while self.transport.unread_bytes() != 0:
             # There is nothing to wait on: no system tells a writer that its reader has read.
             if time.monotonic() >= deadline:
                 return
             await asyncio.sleep(_FETCH_POLL_S)
 
-    def _unread_bytes(self) -> int:
-        count = array.array("i", [0])
-        try:
-            fcntl.ioctl(self.transport._sink.descriptor, termios.FIONREAD, count)
-        except OSError:
-            return 1  # this kind of output does not tell: wait the whole time
-        return count[0]
-
     def close_output(self) -> None:
         """Write what is pending, and let the client see the end of the stream while reading goes on."""
-        self.transport.flush_now()
-        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        try:
-            # The null device in the pipe's place: the transport may go on as if nothing had happened.
-            os.dup2(null, self.transport._sink.descriptor, inheritable=False)
-        finally:
-            os.close(null)
+        self.transport.close_output()
 
     def _receive(self, data: bytes) -> None:
         if not self._ended:

@@ -15,6 +15,7 @@ ours, it breaks theirs, and a kill would leave it set. So each kind gets its own
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import select
@@ -45,6 +46,9 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Give the descriptor back as it was, and close it."""
+
+    def end(self) -> None:
+        """As close, and the reader sees the end of the stream though the input may be the same socket."""
 
 
 def open_sink(descriptor: int) -> Sink:
@@ -113,6 +117,9 @@ class _DescriptorSink:
     def close(self) -> None:
         os.close(self.descriptor)
 
+    def end(self) -> None:
+        self.close()
+
 
 class _BorrowedPipeSink(_DescriptorSink):
     """A pipe whose description we may share: made non-blocking, and blocking again at the close."""
@@ -161,4 +168,9 @@ class _SocketSink:
         return self._socket.sendmsg(buffers, [], socket.MSG_DONTWAIT)
 
     def close(self) -> None:
+        self._socket.close()
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):  # the reader may be gone already
+            self._socket.shutdown(socket.SHUT_WR)
         self._socket.close()

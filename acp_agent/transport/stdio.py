@@ -10,11 +10,13 @@ room to write, and what was posted during one pass of the loop goes out in one w
 
 from __future__ import annotations
 
+import array
 import asyncio
 import fcntl
 import io
 import os
 import sys
+import termios
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -103,6 +105,7 @@ class StdioTransport:
         self._flush_scheduled = False
         self._awaiting_room = False
         self._try_again_above = 0
+        self._output_closed = False
         self._finished = False
 
     def start(self) -> None:
@@ -194,8 +197,10 @@ class StdioTransport:
 
     def _write(self) -> None:
         outbox = self._outbox
+        if self._output_closed:
+            return
         buffers = outbox.head()
-        if not buffers or self._finished:
+        if not buffers:
             self._await_room(False)
             return
         try:
@@ -232,13 +237,43 @@ class StdioTransport:
         self._lose_reader(BrokenPipeError("the reader of standard output is gone"))
 
     def _lose_reader(self, problem: OSError) -> None:
-        if self.write_error is not None or self._finished:
+        if self.write_error is not None or self._output_closed:
             return
         self.write_error = problem
         self._stop_watching_output()
         self._outbox.close()
         # Later, not now: the caller may be a turn in the middle of a post, which this will cancel.
         self._loop.call_soon(self._on_write_closed)
+
+    def unread_bytes(self) -> int | None:
+        """What the kernel has taken and the peer has not read; None where the system does not tell."""
+        if self._output_closed:
+            return None
+        count = array.array("i", [0])
+        try:
+            fcntl.ioctl(self._sink.descriptor, termios.FIONREAD, count)
+        except OSError:
+            return None
+        return count[0]
+
+    def close_output(self) -> None:
+        """Let the peer see the end of the stream, and go on reading.
+
+        The kernel gets what it takes at once; the rest, and whatever is posted later, is dropped. Who wants all of it
+        written waits for `outbox.flushed()` first. A second call does nothing.
+        """
+        if not self._output_closed:
+            self._write()
+            self._end_output(self._sink.end)
+            self._paused_by_flood = False  # what it waited for is dropped
+            self._adjust_reading()
+
+    def _end_output(self, close: Callable[[], None]) -> None:
+        if not self._output_closed:
+            self._stop_watching_output()
+            self._output_closed = True
+            self._outbox.close()
+            close()
 
     def _stop_watching_output(self) -> None:
         self._await_room(False)
@@ -263,8 +298,6 @@ class StdioTransport:
             pass
         finally:
             self._finished = True
-            self._stop_watching_output()
-            self._outbox.close()
-            self._sink.close()
+            self._end_output(self._sink.close)
             os.close(self._stdin)
         return not self._outbox.dropped_bytes

@@ -506,6 +506,82 @@ def test_finish_writes_what_is_pending_and_closes_both_descriptors() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_a_closed_output_ends_for_the_reader_while_the_input_is_read_on(kind: str) -> None:
+    """What was posted before arrives, what is posted later is dropped, and the peer is still heard."""
+
+    async def scenario() -> None:
+        if kind == "pipe":
+            stdin, their_out = os.pipe()
+            their_in, stdout = os.pipe()
+        else:
+            ours, theirs = socket.socketpair()
+            their_in = theirs.detach()
+            their_out = os.dup(their_in)
+            stdin, stdout = os.dup(ours.fileno()), ours.detach()
+        stream = Stream(stdin, stdout)
+        stream.transport.start()
+        stream.outbox.post(b"before")
+        stream.transport.close_output()
+        stream.outbox.post(b"after")
+        assert await read_exactly(their_in, 1 << 20) == b"before"
+        os.write(their_out, b"still here")
+        await stream.until(lambda: stream.received == b"still here")
+        assert (stream.outbox.dropped_bytes, stream.write_closed) == (5, 0)
+        assert stream.transport.unread_bytes() is None
+        stream.transport.close_output()
+        assert not await stream.transport.finish(WAIT_S), "something was dropped"
+        os.close(their_in)
+        os.close(their_out)
+
+    run(scenario)
+
+
+def test_a_flood_that_nobody_will_read_does_not_stop_the_reading_of_a_closed_output() -> None:
+    """The pause waits for answers to be read; once they are dropped there is nothing to wait for."""
+
+    async def scenario() -> None:
+        in_read, in_write = os.pipe()
+        out_read, out_write = os.pipe()
+        stream = Stream(in_read, out_write, limit_bytes=1000)
+
+        def answer(data: bytes) -> None:
+            for _ in range(1000 if data else 0):
+                stream.outbox.post(b"y" * 1000)
+
+        stream.on_slice = answer
+        stream.transport.start()
+        os.write(in_write, b"first")
+        await stream.until(lambda: stream.outbox.flooded)
+        stream.transport.close_output()
+        os.write(in_write, b" second")
+        await stream.until(lambda: stream.received == b"first second")
+        os.close(in_write)
+        await stream.until(lambda: stream.at_end)
+        await stream.transport.finish(WAIT_S)
+        os.close(out_read)
+
+    run(scenario)
+
+
+def test_what_the_reader_has_not_read_yet_is_counted() -> None:
+    """So that a next slice is written only when the last one has been read."""
+
+    async def scenario() -> None:
+        out_read, out_write = os.pipe()
+        stream = Stream(null_input(), out_write)
+        stream.transport.start()
+        stream.outbox.post(b"12345")
+        await stream.outbox.flushed()
+        assert stream.transport.unread_bytes() == 5
+        assert os.read(out_read, 3) == b"123"
+        assert stream.transport.unread_bytes() == 2
+        await stream.transport.finish(WAIT_S)
+        os.close(out_read)
+
+    run(scenario)
+
+
 def test_finish_before_start_closes_what_it_was_given() -> None:
     """A start-up that fails after the take-over still ends in order."""
 
