@@ -15,7 +15,7 @@ from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.step import TOOL_CALL, TURN, step
 from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallFacts, ToolCallState
-from acp_agent.protocol.machines.turn import TurnEvent, TurnFacts, TurnState
+from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnEvent, TurnFacts, TurnState
 from acp_agent.protocol.paths import judge_call_paths
 from acp_agent.protocol.resources import judge_embedded
 from acp_agent.protocol.sessions import Permission, Session, SessionStatus, ToolCall, Turn
@@ -179,6 +179,8 @@ def judge_permission_answer(
     elif (
         outcome["outcome"] == "cancelled"
         and turn is not None
+        and turn.state
+        in ACTIVE_TURN_STATES  # an ended turn has left it open: any answer is fair (decision 14)
         and not turn.cancel
         and not permission.withdrawn
     ):

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.jsonrpc.messages import RequestId
@@ -181,6 +181,14 @@ class Conversation(RuleBasedStateMachine):
         for side, data in self.log:
             self.observer.observe(side, data)
 
+    @initialize(target=sessions)
+    def first_session(self) -> str:
+        self.new()
+        self.deliver_all()
+        name = self.open_session()
+        self.deliver_all()
+        return name
+
     # -- sending and arriving
 
     def send(self, side: Side, legal: bool, kind: str, name: str, value: Any, make: Any) -> RequestId | None:
@@ -201,11 +209,26 @@ class Conversation(RuleBasedStateMachine):
         self.flying[side].append((line, (kind, id_, name, what)))
         return id_
 
-    @rule(side=st.sampled_from([AGENT, CLIENT]))
-    def deliver(self, side: Side) -> None:
+    @rule()
+    def deliver_all(self) -> None:
+        """Nothing crosses here."""
+        while any(self.flying.values()):
+            for side in (CLIENT, AGENT):
+                while self.flying[side]:
+                    self.arrive(side)
+
+    @precondition(lambda self: self.flying[CLIENT])
+    @rule()
+    def deliver_to_agent(self) -> None:
+        self.arrive(CLIENT)
+
+    @precondition(lambda self: self.flying[AGENT])
+    @rule()
+    def deliver_to_client(self) -> None:
+        self.arrive(AGENT)
+
+    def arrive(self, side: Side) -> None:
         """The oldest line in flight arrives: at the observer, and at the other end."""
-        if not self.flying[side]:
-            return
         line, message = self.flying[side].popleft()
         receiver = CLIENT if side is AGENT else AGENT
         self.log.append((side, line))
@@ -250,12 +273,18 @@ class Conversation(RuleBasedStateMachine):
             self.ends[side]._next_id,
         )
 
+    def is_active(self, side: Side, everywhere: bool = False) -> bool:
+        """Whether that side knows of an active turn, in some session or in all of them."""
+        active = [session.active for session in self.views[side].sessions.values()]
+        return all(active) if everywhere else any(active)
+
     def of(self, side: Side, name: str) -> SessionView:
         """The session as that side knows it; a closed one when it does not."""
         return self.views[side].sessions.get(name) or SessionView(status="unknown")
 
     # -- the client's messages
 
+    @precondition(lambda self: self.count < 3 and "new" not in self.views[CLIENT].open[CLIENT].values())
     @rule()
     def new(self) -> None:
         self.send(
@@ -267,6 +296,7 @@ class Conversation(RuleBasedStateMachine):
             partial(self.ends[CLIENT].request, "session/new", {"cwd": "/w", "mcpServers": []}),
         )
 
+    @precondition(lambda self: not self.is_active(CLIENT, everywhere=True))
     @rule(name=sessions)
     def prompt(self, name: str) -> None:
         session = self.of(CLIENT, name)
@@ -276,8 +306,19 @@ class Conversation(RuleBasedStateMachine):
             CLIENT, legal, "prompt", name, None, partial(self.ends[CLIENT].request, "session/prompt", params)
         )
 
-    @rule(name=sessions)
+    @precondition(lambda self: self.is_active(CLIENT))
+    @rule(name=sessions, way=st.sampled_from(["cancel", "cancel_prompt", "close"]))
+    def stop(self, name: str, way: str) -> None:
+        if way == "cancel":
+            self.cancel(name)
+        elif way == "cancel_prompt":
+            self.cancel_prompt(name)
+        elif self.count > 1:
+            self.close(name)
+
     def cancel(self, name: str) -> None:
+        if self.aborted(name):
+            return
         self.send(
             CLIENT,
             True,
@@ -287,15 +328,18 @@ class Conversation(RuleBasedStateMachine):
             partial(self.ends[CLIENT].notify, "session/cancel", {"sessionId": name}),
         )
 
-    @rule(name=sessions)
     def cancel_prompt(self, name: str) -> None:
         id_ = self.of(CLIENT, name).prompt
         make = partial(self.ends[CLIENT].notify, "$/cancel_request", {"requestId": id_})
         self.send(CLIENT, True, "cancel_prompt", name, (id_, None), make)
 
-    @rule(name=sessions)
     def close(self, name: str) -> None:
-        legal = self.of(CLIENT, name).status in {"open", "closing"}
+        status = self.of(CLIENT, name).status
+        if self.aborted(name):
+            return
+        if status == "closing":
+            return  # a second close is legal too, but the first may have been answered when it arrives
+        legal = status == "open"
         self.send(
             CLIENT,
             legal,
@@ -305,7 +349,13 @@ class Conversation(RuleBasedStateMachine):
             partial(self.ends[CLIENT].request, "session/close", {"sessionId": name}),
         )
 
-    @rule(question=questions, choice=st.sampled_from(["yes", "no", "cancelled", "error"]))
+    @rule(question=questions, choice=st.sampled_from(["yes", "no", "cancelled", "error", "withdrawn"]))
+    def settle_question(self, question: RequestId, choice: str) -> None:
+        if choice == "withdrawn":
+            self.withdraw(question)
+        else:
+            self.answer(question, choice)
+
     def answer(self, question: RequestId, choice: str) -> None:
         view, client = self.views[CLIENT], self.ends[CLIENT]
         name, cancels = view.whose.get(question, ("", set()))
@@ -342,17 +392,23 @@ class Conversation(RuleBasedStateMachine):
     def update(self, name: str, **members: Any) -> bytes:
         return self.ends[AGENT].notify("session/update", {"sessionId": name, "update": members})
 
-    @rule(name=sessions)
     def chunk(self, name: str) -> None:
         session = self.of(AGENT, name)
         make = partial(self.update, name, sessionUpdate="agent_message_chunk", content=TEXT)
         self.send(AGENT, session.active and session.status != "closed", "chunk", name, None, make)
 
+    @precondition(lambda self: self.is_active(AGENT))
     @rule(
         name=sessions,
-        call=st.sampled_from("ab"),
-        status=st.sampled_from([None, "pending", *RUNNING, "failed"]),
+        call=st.sampled_from(["a", "b", "b", None]),
+        status=st.sampled_from([None, "pending", *sorted(RUNNING), "failed"]),
     )
+    def show(self, name: str, call: str | None, status: str | None) -> None:
+        if call is None:
+            self.chunk(name)
+        else:
+            self.call(name, call, status)
+
     def call(self, name: str, call: str, status: str | None) -> None:
         session = self.of(AGENT, name)
         known = session.calls.get(call)
@@ -377,7 +433,8 @@ class Conversation(RuleBasedStateMachine):
             legal = legal and not (moves and status in RUNNING and blocked)
         self.send(AGENT, legal, "call", name, (call, status), lambda: (None, self.update(name, **members)))
 
-    @rule(target=questions, name=sessions, call=st.sampled_from("ab"))
+    @precondition(lambda self: self.is_active(AGENT))
+    @rule(target=questions, name=sessions, call=st.sampled_from("abbb"))
     def ask(self, name: str, call: str) -> RequestId:
         session = self.of(AGENT, name)
         legal = session.active and session.status != "closed" and "turn" not in session.cancels
@@ -387,12 +444,12 @@ class Conversation(RuleBasedStateMachine):
         make = partial(self.ends[AGENT].request, "session/request_permission", params)
         return self.send(AGENT, legal, "ask", name, call, make)
 
-    @rule(question=questions)
     def withdraw(self, question: RequestId) -> None:
         name, _ = self.views[AGENT].whose.get(question, ("", set()))
         make = partial(self.ends[AGENT].notify, "$/cancel_request", {"requestId": question})
         self.send(AGENT, True, "withdraw", name, (question, None), make)
 
+    @precondition(lambda self: self.is_active(AGENT))
     @rule(name=sessions, ending=st.sampled_from(["end_turn", "max_tokens", "cancelled", -32800, -32603]))
     def end(self, name: str, ending: str | int) -> None:
         session = self.of(AGENT, name)
@@ -403,19 +460,25 @@ class Conversation(RuleBasedStateMachine):
         else:
             legal = legal and not session.asked and (ending == "cancelled") == bool(session.cancels)
             legal = legal and (ending == "max_tokens" or not session.open_calls)
-        if ending == -32800 and self.crosses_cancel(name):
-            return  # a cancel that it crosses makes it look like a fault: the one finding that order can't excuse
+        if ending == -32800 and self.of(CLIENT, name).cancels != session.cancels:
+            return  # see aborted
 
         def make() -> bytes:
             if isinstance(ending, int):
                 return agent.respond_error(id_, RpcError(ending, "m"))
             return agent.respond(id_, {"stopReason": ending})
 
-        self.send(AGENT, legal, "end", name, (id_, None), make)
+        self.send(AGENT, legal, "end", name, (id_, ending), make)
 
-    def crosses_cancel(self, name: str) -> bool:
-        client, agent = self.of(CLIENT, name), self.of(AGENT, name)
-        return client.cancels != agent.cancels
+    def aborted(self, name: str) -> bool:
+        """Whether -32800 is on its way to the client.
+
+        A cancel that it crosses makes it look like a fault of the agent: the one finding that order does not excuse.
+        """
+        return any(
+            message == ("end", self.of(CLIENT, name).prompt, name, -32800)
+            for _, message in self.flying[AGENT]
+        )
 
     @precondition(lambda self: self.views[AGENT].closes)
     @rule(succeeds=st.booleans())
@@ -478,13 +541,10 @@ class Conversation(RuleBasedStateMachine):
         assert told == self.observed
 
     def settle(self) -> None:
-        while any(self.flying.values()):
-            self.deliver(AGENT)
-            self.deliver(CLIENT)
+        self.deliver_all()
         for question in list(self.views[CLIENT].open[AGENT]):
             self.answer(question, "cancelled")
-        while self.flying[CLIENT]:
-            self.deliver(CLIENT)
+        self.deliver_all()
         while "new" in self.views[AGENT].open[CLIENT].values():
             self.open_session()
         for name, session in list(self.views[AGENT].sessions.items()):
@@ -497,4 +557,4 @@ class Conversation(RuleBasedStateMachine):
 
 
 TestConversation = Conversation.TestCase
-TestConversation.settings = settings(stateful_step_count=40)
+TestConversation.settings = settings(stateful_step_count=60)
