@@ -89,7 +89,7 @@ class Stage:
         """
         if ask is not None:
             self.tell(ask)
-        request = await self._next_request("session/prompt", within_s)
+        request = await self._next_request(("session/prompt",), within_s)
         self._check_needs()
         if request is None:
             reason = f"the client sent no prompt within {within_s:g} s"
@@ -108,10 +108,19 @@ class Stage:
 
         Raises NotExercised when none comes in time; user: what the person has not done then.
         """
-        request = await self._next_request(method, within_s)
+        request = await self._next_request((method,), within_s)
         if request is None:
             raise NotExercised(user or f"the client sent no {method} within {within_s:g} s")
         self.begun = True
+        return request
+
+    async def expect_any(self, *methods: str, within_s: float = PROMPT_S) -> ClientRequest | None:
+        """The next request of any of these methods, None when none comes in time: for what may come in any order.
+
+        Raises ClientGone if the client leaves before.
+        """
+        request = await self._next_request(methods, within_s)
+        self.begun = self.begun or request is not None
         return request
 
     async def expect_notification(
@@ -373,12 +382,12 @@ class Stage:
                 turn.cancelled_at = number
                 turn.cancelled_by = event.method
 
-    async def _next_request(self, method: str, within_s: float) -> ClientRequest | None:
+    async def _next_request(self, methods: tuple[str, ...], within_s: float) -> ClientRequest | None:
         found: list[ClientRequest] = []
 
         def arrived() -> bool:
             for request in self._requests:
-                if request.method == method:
+                if request.method in methods:
                     self._requests.remove(request)
                     found.append(request)
                     return True

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_agent.harness.asked import Asked
+from acp_agent.jsonrpc import codec
 from acp_agent.protocol.events import RequestReceived
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class ClientRequest:
         self.is_answered = True
         message = {"jsonrpc": "2.0", "id": self.id, "result": result}
         return self._stage.wire.send(message, on_purpose=on_purpose)
+
+    def answer_line(self, result: Any) -> bytes:
+        """The answer as a line, for a script that writes it itself: from now on it counts as given."""
+        self.is_answered = True
+        return codec.encode({"jsonrpc": "2.0", "id": self.id, "result": result})
 
     def fail(self, code: int, message: str = "failed", data: Any = None, *, on_purpose: bool = False) -> int:
         """Answer with an error."""

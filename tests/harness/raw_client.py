@@ -32,6 +32,15 @@ TURN_S = 60.0
 CANCEL_S = 12.0
 WAIT_S = 1.0
 FIRST_ID = 0
+KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
+OTHER_KINDS = {
+    "available_commands_update",
+    "config_option_update",
+    "current_mode_update",
+    "session_info_update",
+    "usage_update",
+}
+"""Kinds of updates that are shown as they come."""
 
 
 class AgentGone(Exception):
@@ -68,6 +77,9 @@ class RawClient:
         self.answers: dict[int, Message] = {}
         self.inbox: queue.Queue[bytes | None] = queue.Queue()
         self.session = ""
+        self.modes: set[str] = set()
+        self.options: dict[str, Message] = {}
+        self.tool_calls: dict[str, Message] = {}
         self.capabilities_of_agent: Message = {}
         self.auth_methods: list[Message] = []
         self.turn = 0
@@ -170,6 +182,22 @@ class RawClient:
             self.log_in()
             result = self.call("session/new", params)
         self.session = result["sessionId"]
+        self.note_offers(result)
+
+    def note_offers(self, result: Message) -> None:
+        """Keep what a session offers to be set."""
+        modes = (result.get("modes") or {}).get("availableModes") or []
+        self.modes = {mode["id"] for mode in modes if isinstance(mode, dict) and "id" in mode}
+        self.note_options(result.get("configOptions"))
+
+    def note_options(self, options: Any) -> None:
+        """Keep a list of config options; those of a kind that is not known are left out."""
+        known = [
+            option
+            for option in options or []
+            if isinstance(option, dict) and option.get("type") in {"select", "boolean"} and "id" in option
+        ]
+        self.options = {option["id"]: option for option in known}
 
     def log_in(self) -> None:
         """The first method that the agent handles itself."""
@@ -203,13 +231,14 @@ class RawClient:
         self.replaying = name == "load"
         before, self.session = self.session, id_
         try:
-            self.call(f"session/{name}", {"sessionId": id_, "cwd": self.cwd, "mcpServers": []})
+            result = self.call(f"session/{name}", {"sessionId": id_, "cwd": self.cwd, "mcpServers": []})
         except Failed as error:
             self.session = before
             self.show("error", text=str(error))
             return bool(before)
         finally:
             self.replaying = False
+        self.note_offers(result)
         return True
 
     def list_sessions(self) -> list[Message]:
@@ -353,15 +382,27 @@ class RawClient:
                 self.show(shown, text=text)
                 if shown == "message" and self.turn_open:
                     self.texts.append(text)
-        elif kind in {
-            "tool_call",
-            "tool_call_update",
-            "plan",
-            "current_mode_update",
-            "available_commands_update",
-        }:
+        elif kind in {"tool_call", "tool_call_update"} and isinstance(update.get("toolCallId"), str):
+            self.show(str(kind), update=update, call=self.merge_call(update))
+        elif kind == "plan":
+            self.show("plan", update=update, entries=self.merge_plan(update))
+        elif kind in OTHER_KINDS:
+            if kind == "config_option_update":
+                self.note_options(update.get("configOptions"))
             self.show(str(kind), update=update)
         self.cancel_if_due()
+
+    def merge_call(self, update: Message) -> Message:
+        """How a tool call stands after an update: null and missing members leave what was there."""
+        call = self.tool_calls.setdefault(update["toolCallId"], {})
+        for name, value in update.items():
+            if value is not None and name != "sessionUpdate":
+                call[name] = value
+        return call
+
+    def merge_plan(self, update: Message) -> list[Message]:
+        """The plan after an update: the whole of it."""
+        return list(update.get("entries") or [])
 
     def cancel_if_due(self) -> None:
         """Carry out the plan's `after` steps."""
@@ -396,16 +437,18 @@ class RawClient:
         else:
             if step is not None:
                 self.choice = step["choose"]
-            self.answer_selected(message, self.pick(options))
+            option_id = self.pick(options)
+            if option_id is None:
+                self.respond_error(message, -32602, "Invalid params: there is nothing to choose from")
+            else:
+                self.answer_selected(message, option_id)
 
-    def pick(self, options: list[Message]) -> str:
-        """The option of the wanted id or kind; otherwise one that refuses."""
-        for wanted in ("optionId", "kind"):
-            for option in options:
-                if option[wanted] == self.choice:
-                    return str(option["optionId"])
+    def pick(self, options: list[Message]) -> str | None:
+        """The first option of the wanted kind, or the one of the wanted id; otherwise one that refuses."""
+        wanted = "kind" if self.choice in KINDS else "optionId"
+        chosen = [option for option in options if option[wanted] == self.choice]
         refusing = [option for option in options if option["kind"].startswith("reject")]
-        return str((refusing or options)[0]["optionId"])
+        return next((str(option["optionId"]) for option in (*chosen, *refusing, *options)), None)
 
     def hold(self, message: Message) -> None:
         """Leave a permission open."""
@@ -483,13 +526,10 @@ class RawClient:
             match step["do"]:
                 case "prompt":
                     self.prompt(step["text"])
-                case "set_mode":
-                    self.call("session/set_mode", {"sessionId": self.session, "modeId": step["mode"]})
-                case "set_config":
-                    params = {"sessionId": self.session, "configId": step["configId"], "value": step["value"]}
-                    if isinstance(step["value"], bool):
-                        params["type"] = "boolean"
-                    self.call("session/set_config_option", params)
+                case "set_mode" if step["mode"] in self.modes:
+                    self.set_mode(step["mode"])
+                case "set_config" if step["configId"] in self.options:
+                    self.set_option(step["configId"], step["value"])
                 case "load" | "resume" | "list":
                     self.do_session(step)
                 case "new":
@@ -500,6 +540,17 @@ class RawClient:
                     self.notify("session/cancel", {"sessionId": self.session})
                 case "wait":
                     self.wait()
+
+    def set_mode(self, mode: str) -> None:
+        """session/set_mode, which an empty result ends."""
+        self.call("session/set_mode", {"sessionId": self.session, "modeId": mode})
+
+    def set_option(self, id_: str, value: Any) -> None:
+        """session/set_config_option, whose result is the new list."""
+        params = {"sessionId": self.session, "configId": id_, "value": value}
+        if isinstance(value, bool):
+            params["type"] = "boolean"
+        self.note_options(self.call("session/set_config_option", params)["configOptions"])
 
     def wait(self) -> None:
         """Stay and read until the agent has said nothing for a second, or has ended."""
