@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         ("delete", "delete one, after a question"),
     ):
         action = actions.add_parser(
-            name, formatter_class=formatter, help=about, description=about.capitalize()
+            name, formatter_class=formatter, help=about, description=about[0].upper() + about[1:]
         )
         if name != "list":
             action.add_argument("id", metavar="ID", help="the session's id, as `list` shows it")

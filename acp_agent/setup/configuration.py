@@ -59,6 +59,9 @@ def text_of(choice: Choice) -> str:
         "",
         "[tools.bash]",
         "# timeout = 120  # seconds a command may run when the model names no time",
+        "",
+        "[sessions]",
+        "# enabled = true  # keep conversations, so that an editor can come back to them",
     ]
     return "\n".join(lines) + "\n"
 

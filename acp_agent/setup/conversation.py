@@ -94,7 +94,7 @@ def as_markdown(stored: StoredSession) -> Iterator[str]:
         elif by == _YOU:
             yield "\n" + "".join(f"> {line}".rstrip() + "\n" for line in _lines(entry.text))
         else:
-            yield "\n" + _fences_closed(_lines(entry.text))
+            yield "\n" + _fences_closed(_lines(entry.text.rstrip()))
 
 
 def _call_as_markdown(call: _Called) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -239,8 +240,7 @@ def _finish(path: Path, choice: Choice, around: Surroundings) -> None:
     if users_own is None or path != Path(users_own):
         # An editor starts Bob wherever it likes, so the file is named.
         command = Command(command.program, (*command.arguments, "--config", str(path)))
-    _say(around, f"Wrote {path}: {choice.name} at {choice.base_url}")
-    _say(around, "`acp-agent doctor` checks it, `acp-agent chat` talks to Bob here in the terminal.\n")
+    _say(around, f"Wrote {path}: {choice.name} at {choice.base_url}\n")
     if choice.key_variable:
         _say(
             around,
@@ -251,6 +251,11 @@ def _finish(path: Path, choice: Choice, around: Surroundings) -> None:
     for snippet in SNIPPETS:
         _say(around, f"\n--- {snippet.editor}: {snippet.where}\n")
         _say(around, snippet.text(command))
+    found = path == around.cwd / config.FILE_NAME or path == Path(users_own or "")
+    options = "" if found else f" --config {shlex.quote(str(path))}"
+    # Last, where it is in sight: the above is more than a terminal shows.
+    _say(around, f"\nNext: `acp-agent doctor{options}` checks it,")
+    _say(around, f"`acp-agent chat{options}` talks to Bob here in the terminal.")
 
 
 def _say(around: Surroundings, text: str) -> None:

@@ -226,6 +226,34 @@ def test_the_snippets_name_the_program_and_the_file(
         assert f"--- {snippet.editor}: {snippet.where}\n\n{snippet.text(command)}\n" in played.out
 
 
+@pytest.mark.parametrize(
+    ("output", "options"),
+    [
+        (None, ""),
+        ("acp-agent.toml", ""),
+        ("home/.config/acp-agent/config.toml", ""),
+        ("a b.toml", " --config '{}'"),
+    ],
+)
+def test_the_last_thing_said_is_what_to_do_next(
+    serve: Callable[..., Any],
+    converse: Callable[..., Any],
+    products: Any,
+    tmp_path: Path,
+    output: str | None,
+    options: str,
+) -> None:
+    """With the file, unless it is found without being named."""
+    (tmp_path / "home" / ".config").mkdir(parents=True)
+    path = Path(output) if output else None
+    played = converse(ports=(serve(products.ollama(QWEN)).port,), yes=True, output=path)
+    options = options.format(tmp_path / (output or ""))
+    assert played.out.endswith(
+        f"\nNext: `acp-agent doctor{options}` checks it,\n"
+        f"`acp-agent chat{options}` talks to Bob here in the terminal.\n"
+    )
+
+
 def test_the_persons_own_file_needs_no_naming(
     serve: Callable[..., Any],
     converse: Callable[..., Any],
