@@ -15,7 +15,7 @@ from acp_agent.agent.commands import DESCRIPTIONS
 from acp_agent.agent.history import History
 from acp_agent.agent.instructions import system_prompt
 from acp_agent.agent.log import Log
-from acp_agent.agent.session import Session, new_session_id
+from acp_agent.agent.session import Session, home_directory, new_session_id
 from acp_agent.agent.updates import Update, available_commands
 from acp_agent.config import Settings
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
@@ -111,7 +111,7 @@ class Handlers:
     def _skills(self, cwd: Path, session_id: str) -> Skills:
         from acp_agent.agent.skills import load_skills
 
-        skills = load_skills(cwd, self._settings.skills.dirs, Path.home())
+        skills = load_skills(cwd, self._settings.skills.dirs, home_directory())
         for warning in skills.warnings:
             self._log.say(f"session {session_id}: warning: {warning}")
         return skills

@@ -42,3 +42,10 @@ def new_session_id(now: datetime | None = None) -> str:
     """A fresh id that sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`, in UTC, with 8 random hex digits."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
     return f"{moment:%Y%m%d-%H%M%S}-{os.urandom(4).hex()}"
+
+
+def home_directory() -> Path:
+    """The user's own directory. Under a number that has no name and no $HOME, as in some containers, there is none;
+    then a path where nothing is."""
+    home = os.path.expanduser("~")  # noqa: PTH111  (Path's raises without a home)
+    return Path(home) if home.startswith("/") else Path("/nonexistent")

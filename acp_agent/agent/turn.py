@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from pathlib import Path
 from typing import Final, Literal
 
 from acp_agent.agent.attachments import attach
@@ -18,7 +17,7 @@ from acp_agent.agent.compaction import compact
 from acp_agent.agent.engine import Engine
 from acp_agent.agent.loop_detector import LoopAction, LoopDetector
 from acp_agent.agent.peer import Peer
-from acp_agent.agent.session import Session
+from acp_agent.agent.session import Session, home_directory
 from acp_agent.agent.skills import resolve
 from acp_agent.agent.tool_calls import CANCELLED, ToolCalls
 from acp_agent.agent.updates import message_chunk, thought_chunk
@@ -169,7 +168,7 @@ class PromptTurn:
     def _question(self) -> str:
         """What the user typed, with the files it names attached and a skill it calls spelled out."""
         session = self.session
-        text, paths = attach(self._text, session.cwd, Path.home())
+        text, paths = attach(self._text, session.cwd, home_directory())
         for path in paths:
             self._engine.log.say(f"session {session.id}: attached {path}")
         return resolve(text, session.skills)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from acp_agent.agent.history import History
-from acp_agent.agent.session import Session, new_session_id
+from acp_agent.agent.session import Session, home_directory, new_session_id
 from acp_agent.agent.skills import Skills
 
 
@@ -31,3 +34,18 @@ def test_sessions_do_not_share_what_is_allowed() -> None:
     one, two = (Session(id_, Path("/"), History("s"), Skills()) for id_ in ("a", "b"))
     one.allowed.add("bash")
     assert two.allowed == set()
+
+
+def test_a_user_without_a_home_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container's user may be a number without a name, and $HOME unset: that is no reason to fail."""
+
+    def unknown(uid: int) -> Any:
+        raise KeyError(uid)
+
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert home_directory() == Path("/home/somebody")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert not home_directory().exists()
+    monkeypatch.setenv("HOME", "")
+    assert home_directory().is_absolute()

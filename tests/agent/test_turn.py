@@ -325,6 +325,61 @@ def test_a_tool_that_swallows_the_cancel_does_not_start_another(kit: Any, wired:
     kit.run(scenario())
 
 
+def test_after_a_swallowed_cancel_the_model_is_not_asked_again(kit: Any, wired: Any) -> None:
+    """R-155: no further model request, though the tool went to its end."""
+
+    async def scenario() -> None:
+        reached = asyncio.Event()
+
+        async def finishes_all_the_same(_: object) -> ToolResult:
+            reached.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            return ToolResult("finished")
+
+        wired.session.allowed.add("work")
+        wired.tool.act = finishes_all_the_same
+        turn = turn_of(wired, kit, [kit.wish(), kit.stop(FinishReason.TOOL_CALLS)])
+        running = asyncio.ensure_future(turn.run())
+        await reached.wait()
+        wired.cancel()
+        turn.cancel()
+        await running
+        wired.take()
+        assert wired.sent[-1]["result"] == {"stopReason": "cancelled"}
+        assert len(turn.model.asked) == 1
+
+    kit.run(scenario())
+
+
+def test_tools_wait_for_a_client_that_is_behind(kit: Any, wired: Any) -> None:
+    """Backpressure holds for what tools print, too."""
+
+    async def scenario() -> None:
+        async def prints_much(_: object) -> ToolResult:
+            return ToolResult("x" * 20_000)
+
+        wired.session.allowed.add("work")
+        wired.tool.act = prints_much
+        wired.outbox.limit_bytes = 100_000
+        replies = [
+            [kit.wish(f"{step}", f"t{step}"), kit.stop(FinishReason.TOOL_CALLS)] for step in range(1000)
+        ]
+        turn = turn_of(wired, kit, *replies, max_steps=1000)
+        running = asyncio.ensure_future(turn.run())
+        for _ in range(5000):
+            await asyncio.sleep(0)
+        assert not running.done()
+        assert wired.outbox.pending_bytes < 200_000
+        wired.cancel()
+        turn.cancel()
+        await running
+        wired.take()
+        assert wired.sent[-1]["result"] == {"stopReason": "cancelled"}
+
+    kit.run(scenario())
+
+
 def test_a_late_cancel_changes_nothing(kit: Any, wired: Any) -> None:
     """R-161: after the answer."""
 

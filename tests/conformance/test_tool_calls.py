@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from model_server import ModelServer
-from raw_client import Agent, Message
+from raw_client import Agent, Message, is_alive, pid_in, wait_gone
 
 REJECTED = "[command rejected by the user]"
 OPTIONS = [("allow", "allow_once"), ("allow_always", "allow_always"), ("reject", "reject_once")]
@@ -374,6 +374,33 @@ def test_no_command_can_eat_from_the_wire(
     call.finish()
     bob.answer(prompt)
     bob.answer(waiting)
+
+
+def test_a_background_child_lives_through_the_turn_and_no_longer(
+    bob: Agent, model: ModelServer, tmp_path: Path
+) -> None:
+    """B304: it neither blocks the result nor outlives the turn; one that was detached on purpose does."""
+    session = bob.new_session(tmp_path)
+    prompt = bob.prompt(session, "go")
+    start = (
+        "sleep 600 & echo $! > pid\n"
+        "setsid bash -c 'echo $$ > detached; exec sleep 600' >/dev/null 2>&1 &\n"
+        "echo done"
+    )
+    model.next().tool("bash", {"command": start}).finish("tool_calls")
+    bob.choose(bob.permission(), "allow_always")
+    call = model.next()
+    assert call.messages[-1]["content"].startswith("done\n")
+    pid = pid_in(tmp_path / "pid")
+    call.tool("bash", {"command": "kill -0 $(cat pid) && echo alive"}).finish("tool_calls")
+    call = model.next()
+    assert "alive" in call.messages[-1]["content"]
+    call.finish()
+    bob.answer(prompt)
+    wait_gone(pid)
+    detached = pid_in(tmp_path / "detached")
+    assert is_alive(detached)
+    os.kill(detached, 9)
 
 
 def test_a_command_inherits_no_descriptor(bob: Agent, model: ModelServer, tmp_path: Path) -> None:

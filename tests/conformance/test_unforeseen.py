@@ -337,3 +337,18 @@ def test_a_client_name_of_all_kinds_is_one_line_of_log(start: Callable[..., Agen
     text = bob.stderr_text()
     assert "\n[acp] turn done" not in text
     assert "\x1b" not in text
+
+
+def test_a_user_without_a_home(start: Callable[..., Agent], tmp_path: Path) -> None:
+    """No $HOME and no name for the user's number: sessions open and prompts with paths are answered."""
+    hook = tmp_path / "sitecustomize.py"
+    hook.write_text("import pwd\ndef unknown(uid):\n    raise KeyError(uid)\npwd.getpwuid = unknown\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environ = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CONFIG_HOME"}}
+    bob = start(environ={**environ, "PYTHONPATH": path})
+    bob.initialize()
+    session = bob.new_session(tmp_path)
+    assert bob.turn(session, "look at @~/x and ~root/y")["result"] == {"stopReason": "end_turn"}
+    assert bob.turn(session, "read ~/x")["result"] == {"stopReason": "end_turn"}
+    assert bob.end() == 0
+    bob.assert_clean()
