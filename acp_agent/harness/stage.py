@@ -99,6 +99,9 @@ class Stage:
         turn = StagedTurn(self, request)
         self.turns.append(turn)
         self.begun = True
+        # A client that cancels at once has sent the cancel with the prompt.
+        for number, event in self._notifications:
+            self._note_cancel(event, number)
         return turn
 
     async def expect(
@@ -378,7 +381,8 @@ class Stage:
         for turn in self.turns:
             by_session = event.method == "session/cancel" and event.params.get("sessionId") == turn.session_id
             by_id = event.method == "$/cancel_request" and event.params.get("requestId") == turn.id
-            if (by_session or by_id) and not turn.is_ended and turn.cancelled_at is None:
+            follows = number > turn.request.number and not turn.is_ended
+            if (by_session or by_id) and follows and turn.cancelled_at is None:
                 turn.cancelled_at = number
                 turn.cancelled_by = event.method
 
