@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from acp_agent.agent.session import home_directory
 from acp_agent.agent.skills import load_skills
 from acp_agent.agent.store import SessionStore
 from acp_agent.config import Settings
@@ -18,7 +19,7 @@ from acp_agent.setup.findings import Finding, State
 
 def findings(settings: Settings, cwd: Path) -> Iterator[Finding]:
     """The findings for a session in this directory."""
-    skills = load_skills(cwd, settings.skills.dirs, Path.home())
+    skills = load_skills(cwd, settings.skills.dirs, home_directory())
     yield checks.skills(list(skills), skills.warnings)
     if settings.sessions.enabled:
         yield checks.sessions_directory(SessionStore(settings.sessions.dir).directory(cwd))
