@@ -28,10 +28,11 @@ def schema(checkout: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def copy(checkout: Path, tmp_path: Path) -> Path:
-    """A copy of the page."""
+def copy(generate: ModuleType, checkout: Path, tmp_path: Path) -> Path:
+    """A copy of the page, current whether the page is or not."""
     page = tmp_path / "configuration.md"
     page.write_bytes((checkout / "docs" / "configuration.md").read_bytes())
+    assert generate.main([], page) == 0
     return page
 
 
