@@ -1,0 +1,383 @@
+"""Forward compatibility in the large: every kind of update, members and values of later protocols, nulls, and JSON
+that is spelt in unusual ways."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from acp_agent.harness.asked import ANSWER_S, Asked
+from acp_agent.harness.scenario import Offer, choose, scenario
+from acp_agent.harness.scenarios.streaming import NO_TEXT
+from acp_agent.harness.stage import Stage
+from acp_agent.harness.turn import ALLOW_OR_REJECT, StagedTurn
+
+_STRANGE: dict[str, Any] = {"zzFuture": {"deep": [1, None, {"er": True}]}, "zz_other": None}
+_JUNK: dict[str, Any] = {
+    "_meta": {
+        "example.org/junk": [1, {"a": None}],
+        "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "": "",
+        "sessionId": "not this one",
+        "update": {"sessionUpdate": "plan"},
+        "number": 1e300,
+    }
+}
+_MODES = {
+    "currentModeId": "ask",
+    "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}],
+}
+_OPTION = {
+    "id": "mode",
+    "name": "Mode",
+    "type": "select",
+    "currentValue": "ask",
+    "options": [{"value": "ask", "name": "Ask"}],
+}
+_OPTIONS = [dict(option) for option in ALLOW_OR_REJECT]
+_NOT_UNDERSTOOD = {-32700, -32600, -32601, -32602}
+_DIFF = {"type": "diff", "path": "/project/a.py", "newText": "x\n"}
+_LOCATION = {"path": "/project/a.py", "line": 1}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def every_stable_update(*, user: str = "Hello.") -> list[dict[str, Any]]:
+    """One of each kind, legal in a turn in this order, with no text of the agent's message in it."""
+    return [
+        {"sessionUpdate": "user_message_chunk", "content": _text(user)},
+        {"sessionUpdate": "agent_thought_chunk", "content": _text("Hm. ")},
+        {
+            "sessionUpdate": "tool_call",
+            "toolCallId": "each",
+            "title": "Each",
+            "kind": "edit",
+            "status": "pending",
+            "content": [{"type": "content", "content": _text("text")}, _DIFF],
+            "locations": [_LOCATION],
+        },
+        {"sessionUpdate": "tool_call_update", "toolCallId": "each", "status": "completed"},
+        {
+            "sessionUpdate": "plan",
+            "entries": [{"content": "Do it", "priority": "high", "status": "completed"}],
+        },
+        {
+            "sessionUpdate": "available_commands_update",
+            "availableCommands": [{"name": "zz", "description": "A command", "input": {"hint": "a word"}}],
+        },
+        {"sessionUpdate": "current_mode_update", "currentModeId": "code"},
+        {"sessionUpdate": "config_option_update", "configOptions": [_OPTION]},
+        {"sessionUpdate": "session_info_update", "title": "Each kind"},
+        {
+            "sessionUpdate": "usage_update",
+            "used": 10,
+            "size": 100,
+            "cost": {"amount": 0.5, "currency": "EUR"},
+        },
+    ]
+
+
+_OFFER = Offer(modes=_MODES, config_options=(_OPTION,))
+
+
+@scenario(
+    "forward/every-update-then-an-unknown-one",
+    "Every kind of update once, then one that does not exist yet, then text",
+    rules=("R-015", "R-303"),
+    display_rules=("R-308",),
+    offer=_OFFER,
+    survives=("R-303",),
+    aftermath=lambda after: after.check_shown_whole("R-308"),
+)
+async def every_update_then_an_unknown_one(stage: Stage) -> None:
+    turn = await stage.prompt()
+    since = stage.now_at
+    for update in every_stable_update(user=turn.text):
+        turn.update(update)
+    turn.update({"sessionUpdate": "zz_future", "x": 1}, on_purpose=True)
+    turn.update({"sessionUpdate": "_example.org/own", "content": _text("not yours")}, on_purpose=True)
+    turn.say("Still here.")
+    await stage.check_alive("R-303", after="an update of every kind and of an unknown one")
+    stage.check_silent("R-015", since, "updates")
+    turn.end()
+
+
+def _with_strangers(value: Any) -> Any:
+    """The same with unknown members in every object."""
+    if isinstance(value, dict):
+        return {**{name: _with_strangers(member) for name, member in value.items()}, **_STRANGE}
+    if isinstance(value, list):
+        return [_with_strangers(item) for item in value]
+    return value
+
+
+def _with_junk(value: Any) -> Any:
+    """The same with a `_meta` of somebody else's in every object."""
+    if isinstance(value, dict):
+        return {**{name: _with_junk(member) for name, member in value.items()}, **_JUNK}
+    if isinstance(value, list):
+        return [_with_junk(item) for item in value]
+    return value
+
+
+async def _play_all(stage: Stage, change: Any, rule: str, what: str) -> None:
+    """A whole connection in which every object of the agent is changed: results, updates, a permission request."""
+    hello = await stage.expect("initialize")
+    capabilities = {"promptCapabilities": {"image": False}, "sessionCapabilities": {}}
+    methods = [{"id": "plain", "name": "Plain"}]
+    info = {"name": "changed-agent", "version": "1"}
+    result = {
+        "protocolVersion": 1,
+        "agentCapabilities": capabilities,
+        "authMethods": methods,
+        "agentInfo": info,
+    }
+    hello.respond(change(result), on_purpose=True)
+    setup = await stage.expect("session/new")
+    offers = {"sessionId": "changed", "modes": _MODES, "configOptions": [_OPTION]}
+    setup.respond(change(offers), on_purpose=True)
+    turn = await stage.prompt(or_breaks=None if stage.narrates else rule)
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": _text("Text. ")}
+    for update in [*every_stable_update(user=turn.text), chunk, *_chunks_of_no_text()]:
+        params = change({"sessionId": turn.session_id, "update": update})
+        stage.notify("session/update", params, on_purpose=True)
+    turn.note_said("Text. ")
+    await _ask(stage, turn, change, rule, what)
+    await stage.check_alive(rule, after=what)
+    turn.request.respond(change({"stopReason": "end_turn"}), on_purpose=True)
+
+
+def _chunks_of_no_text() -> list[dict[str, Any]]:
+    return [{"sessionUpdate": "agent_message_chunk", "content": content} for content in NO_TEXT]
+
+
+async def _ask(stage: Stage, turn: StagedTurn, change: Any, rule: str, what: str) -> None:
+    turn.tool_call("ask", "Ask")
+    params = {
+        "sessionId": turn.session_id,
+        "toolCall": {"toolCallId": "ask", "title": "Ask"},
+        "options": _OPTIONS,
+    }
+    asked = stage.call("session/request_permission", change(params), on_purpose=True)
+    await _check_understood(stage, rule, asked, what)
+    turn.tool_update("ask", "completed", on_purpose=True)
+
+
+async def _check_understood(stage: Stage, rule: str, asked: Asked, what: str) -> None:
+    """A permission request must be answered, and not as if it were no proper one. How is the user's affair."""
+    answer = await asked.answer(within_s=60 if stage.narrates else ANSWER_S)
+    if not answer.arrived and stage.narrates:
+        stage.not_exercised(rule, "the user did not answer the permission request")
+        return
+    understood = answer.arrived and answer.code not in _NOT_UNDERSTOOD
+    stage.check(rule, understood, f"an answer to the permission request in spite of {what}", answer)
+
+
+@scenario(
+    "forward/unknown-members",
+    "Every object that the agent sends has members that do not exist yet",
+    rules=("R-303",),
+    display_rules=("R-308",),
+    plays=("initialize", "session/new"),
+    user=(choose("allow_once"),),
+    ask="Allow the tool once.",
+    survives=("R-303",),
+    aftermath=lambda after: after.check_shown_whole("R-308"),
+)
+async def unknown_members(stage: Stage) -> None:
+    await _play_all(stage, _with_strangers, "R-303", "unknown members everywhere")
+
+
+@scenario(
+    "forward/meta-of-others",
+    "Every object that the agent sends has a _meta full of things that mean nothing to the client",
+    rules=("R-247",),
+    display_rules=("R-308",),
+    plays=("initialize", "session/new"),
+    user=(choose("allow_once"),),
+    ask="Allow the tool once.",
+    survives=("R-247",),
+    aftermath=lambda after: after.check_shown_whole("R-308"),
+)
+async def meta_of_others(stage: Stage) -> None:
+    await _play_all(stage, _with_junk, "R-247", "a _meta that means nothing to it")
+
+
+@scenario(
+    "forward/null-for-all-optional",
+    "Every optional member that may be null is null, from initialize to the end of the turn",
+    rules=("R-036", "R-303"),
+    display_rules=("R-308",),
+    plays=("initialize", "session/new"),
+    user=(choose("allow_once"),),
+    ask="Allow the tool once.",
+    survives=("R-303",),
+    aftermath=lambda after: after.check_shown_whole("R-308"),
+)
+async def null_for_all_optional(stage: Stage) -> None:
+    hello = await stage.expect("initialize")
+    switches = dict.fromkeys(("list", "delete", "resume", "close", "additionalDirectories", "_meta"))
+    hello.respond(
+        {
+            "protocolVersion": 1,
+            "agentCapabilities": {"sessionCapabilities": switches, "auth": {"logout": None}, "_meta": None},
+            "authMethods": [{"id": "plain", "name": "Plain", "description": None, "_meta": None}],
+            "agentInfo": None,
+            "_meta": None,
+        }
+    )
+    setup = await stage.expect("session/new")
+    setup.respond({"sessionId": "nulls", "modes": None, "configOptions": None, "_meta": None})
+    turn = await stage.prompt(or_breaks=None if stage.narrates else "R-036")
+    stage.check("R-036", True, "a session and a prompt", "they came", turn.request.number)
+    for update in _updates_of_nulls(turn.text):
+        stage.notify("session/update", {"sessionId": turn.session_id, "update": update, "_meta": None})
+    turn.note_said("Text.")
+    nulls: dict[str, Any] = dict.fromkeys(
+        ("kind", "status", "content", "locations", "rawInput", "rawOutput", "name")
+    )
+    asked = turn.ask_permission("each", title=None, **nulls)
+    await _check_understood(stage, "R-303", asked, "nulls")
+    turn.tool_update("each", "completed", on_purpose=True)
+    await stage.check_alive("R-303", after="null in all optional members")
+    turn.end(_meta=None)
+
+
+def _updates_of_nulls(user: str) -> list[dict[str, Any]]:
+    blocks = [
+        {**_text("Text."), "annotations": None, "_meta": None},
+        {**NO_TEXT[0], "uri": None, "annotations": dict.fromkeys(("audience", "lastModified", "priority"))},
+        {
+            "type": "resource_link",
+            "uri": "file:///project/a",
+            "name": "a",
+            **dict.fromkeys(("title", "description", "mimeType", "size", "annotations", "_meta")),
+        },
+        {
+            "type": "resource",
+            "resource": {"uri": "file:///a", "text": "", "mimeType": None, "_meta": None},
+            "annotations": None,
+        },
+    ]
+    call = {
+        "toolCallId": "each",
+        "title": "Each",
+        **dict.fromkeys(("name", "rawInput", "rawOutput", "_meta")),
+    }
+    change = {"toolCallId": "each", **dict.fromkeys(("kind", "status", "title", "content", "locations"))}
+    diff = {"type": "diff", "path": "/project/a.py", "oldText": None, "newText": "x\n", "_meta": None}
+    command = {"name": "zz", "description": "A command", "input": None, "_meta": None}
+    return [
+        {"sessionUpdate": "user_message_chunk", "content": _text(user), "messageId": None},
+        {"sessionUpdate": "agent_thought_chunk", "content": _text("Hm."), "messageId": None, "_meta": None},
+        *(
+            {"sessionUpdate": "agent_message_chunk", "content": block, "messageId": None, "_meta": None}
+            for block in blocks
+        ),
+        {"sessionUpdate": "tool_call", **call, "content": [diff], "locations": [{**_LOCATION, "line": None}]},
+        {"sessionUpdate": "tool_call_update", **change, "rawInput": None, "rawOutput": None, "_meta": None},
+        {"sessionUpdate": "plan", "entries": [], "_meta": None},
+        {"sessionUpdate": "available_commands_update", "availableCommands": [command], "_meta": None},
+        {"sessionUpdate": "session_info_update", "title": None, "updatedAt": None, "_meta": None},
+        {"sessionUpdate": "usage_update", "used": 0, "size": 0, "cost": None, "_meta": None},
+    ]
+
+
+@scenario(
+    "forward/unknown-notifications",
+    "Notifications of other vendors, of later protocols and of JSON-RPC's own, three of each",
+    rules=("R-015", "R-253"),
+    display_rules=("R-308",),
+    survives=("R-253",),
+    aftermath=lambda after: after.check_shown_whole("R-308"),
+)
+async def unknown_notifications(stage: Stage) -> None:
+    turn = await stage.prompt()
+    since = stage.now_at
+    turn.say("Some ")
+    for count in range(3):
+        stage.notify("_vendor.example/changed", {"count": count})
+        stage.notify("$/progress", {"token": count, "value": None})
+        stage.notify("session/zz_future", {"sessionId": turn.session_id}, on_purpose=True)
+        stage.send_on_purpose({"jsonrpc": "2.0", "method": "zz"})
+    turn.say("news.")
+    await stage.check_alive("R-253", after="unknown notifications")
+    stage.check_silent("R-015", since, "notifications")
+    turn.end()
+
+
+def _escaped(text: str) -> str:
+    r"""A string of JSON with every letter and slash as an escape: `\u0073ession\/update`."""
+    short = {"/": "\\/", "\n": "\\n", '"': '\\"'}
+    return '"' + "".join(short.get(char) or f"\\u{ord(char):04x}" for char in text) + '"'
+
+
+def _spelt(value: Any, *, escapes: bool, indent: str = " ") -> str:
+    """JSON with blanks around everything and the members of objects in reverse."""
+    if isinstance(value, dict):
+        members = (
+            f"{_spelt(name, escapes=escapes)}{indent}:\t{_spelt(value[name], escapes=escapes)}"
+            for name in reversed(list(value))
+        )
+        return "{" + indent + f"{indent},{indent}".join(members) + indent + "}"
+    if isinstance(value, list):
+        return "[ " + " , ".join(_spelt(item, escapes=escapes) for item in value) + " ]"
+    if isinstance(value, str) and escapes:
+        return _escaped(value)
+    return json.dumps(value)
+
+
+async def _play_spelt(stage: Stage, spell: Any, rule: str, what: str) -> None:
+    """Updates and a request, spelt so; a client that does not read them answers no request."""
+    turn = await stage.prompt()
+    for text in ("As ", "good ", "as ever/never."):
+        update = {"sessionUpdate": "agent_message_chunk", "content": _text(text)}
+        params = {"sessionId": turn.session_id, "update": update}
+        turn.note_said(text)
+        stage.send_raw(spell({"jsonrpc": "2.0", "method": "session/update", "params": params}))
+    turn.tool_call("ask", "Ask")
+    asked = stage.listen("spelt-1", "session/request_permission")
+    params = {
+        "sessionId": turn.session_id,
+        "toolCall": {"toolCallId": "ask"},
+        "options": list(ALLOW_OR_REJECT),
+    }
+    request = {"jsonrpc": "2.0", "id": "spelt-1", "method": "session/request_permission", "params": params}
+    stage.send_raw(spell(request))
+    await _check_understood(stage, "R-040", asked, what)
+    turn.tool_update("ask", "completed", on_purpose=True)
+    await stage.check_alive(rule, after=what)
+    stage.send_raw(spell({"jsonrpc": "2.0", "id": turn.id, "result": {"stopReason": "end_turn"}}))
+    turn.request.is_answered = True
+
+
+def _spelling_scenario(name: str, title: str, what: str, *, escapes: bool) -> None:
+    @scenario(
+        f"forward/{name}",
+        title,
+        rules=("R-040", "R-304"),
+        display_rules=("R-308",),
+        user=(choose("allow_once"),),
+        ask="Allow the tool once.",
+        survives=("R-304",),
+        aftermath=lambda after: after.check_shown_whole("R-308"),
+    )
+    async def play(stage: Stage) -> None:
+        await _play_spelt(stage, lambda message: _line(message, escapes=escapes), "R-304", what)
+
+
+def _line(message: dict[str, Any], *, escapes: bool) -> bytes:
+    return f" {_spelt(message, escapes=escapes)} \n".encode()
+
+
+_spelling_scenario(
+    "escaped-letters", "Every letter and slash of the JSON is an escape", "JSON in escapes", escapes=True
+)
+_spelling_scenario(
+    "odd-order-and-blanks",
+    "Members come in reverse, with blanks around everything",
+    "members in an odd order",
+    escapes=False,
+)
