@@ -9,20 +9,20 @@ Deliberately absent: envelopes (messages.py).
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
+# Patterns, compiled (and kept by `re`) when the first line needs them: most connections never do.
 # An escaped surrogate; the only spelling that is valid JSON and that orjson refuses.
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE: Final = rb"\\u[dD][89a-fA-F]"
 # A whole escape, so that an escaped backslash starts none: a pair, half of one, or any other.
-_ESCAPE = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE: Final = (
+    rb"(?s)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|\\.",
-    re.DOTALL,
+    rb"|\\."
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = "[\ud800-\udfff]"
 
 
 class DecodeError(ValueError):
@@ -38,7 +38,7 @@ def decode(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        if _SURROGATE_ESCAPE.search(line) is None:
+        if re.search(_SURROGATE_ESCAPE, line) is None:
             raise DecodeError(error.msg) from None
     value = _decode_replacing(line, b"\\ufffd")
     id_ = value.get("id") if isinstance(value, dict) else None
@@ -63,7 +63,7 @@ def encode(message: Any) -> bytes:
 def replace_surrogates(value: Any) -> Any:
     """The same value with every lone surrogate in its strings replaced by U+FFFD."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return re.sub(_SURROGATE, "\ufffd", value)
     if isinstance(value, dict):
         return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -73,7 +73,7 @@ def replace_surrogates(value: Any) -> Any:
 
 def _decode_replacing(line: bytes, replacement: bytes) -> Any:
     """Decode with every lone surrogate escape spelled otherwise; the same parser, so the same rules for the rest."""
-    repaired = _ESCAPE.sub(lambda found: replacement if found["lone"] else found[0], line)
+    repaired = re.sub(_ESCAPE, lambda found: replacement if found["lone"] else found[0], line)
     try:
         return orjson.loads(repaired)
     except orjson.JSONDecodeError as error:

@@ -6,13 +6,11 @@ common clients send as a bare name (decision 7).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_agent.protocol.verdicts import Verdict, violation
 
-_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 # The member of a request's params that is one path. A member of that name elsewhere is none: unknown members pass.
 _ONE_PATH: Final = {
     "session/new": "cwd",
@@ -28,7 +26,10 @@ _WITH_DIRECTORIES: Final = frozenset({"session/new", "session/load", "session/re
 
 def is_absolute(path: str) -> bool:
     """Whether a path starts at a root: `/x`, `C:\\x`, `C:/x` or `\\\\server\\x`."""
-    return path.startswith("/") or _WINDOWS.match(path) is not None
+    if path.startswith(("/", "\\\\")):
+        return True
+    drive, colon, root = path[:1], path[1:2], path[2:3]
+    return drive.isascii() and drive.isalpha() and colon == ":" and root in {"\\", "/"}
 
 
 def judge_paths(method: str, params: dict[str, Any]) -> Iterator[Verdict]:
