@@ -273,3 +273,15 @@ def test_a_wrong_configuration_is_one_sentence_and_exit_code_2(tmp_path: Path) -
         assert "providerr" in said
     finally:
         bob.kill()
+
+
+@pytest.mark.parametrize("misuse", [["--bogus"], ["--config"], ["extra"], ["--config", "/no/such/file"]])
+def test_a_wrong_command_line_leaves_standard_output_alone(tmp_path: Path, misuse: list[str]) -> None:
+    """B132: one sentence on standard error, exit code 2, nothing on the wire."""
+    bob = Agent(command=[*agent_command(None), *misuse], stderr=tmp_path / "stderr", cwd=tmp_path)
+    try:
+        assert bob.exit_code() == 2
+        assert bob.messages == []
+        assert len(bob.stderr_text().strip().splitlines()) == 1
+    finally:
+        bob.kill()

@@ -214,6 +214,21 @@ def test_the_models_reason_becomes_the_stop_reason(
     assert bob.text_of(session) == "well"
 
 
+@pytest.mark.parametrize("finish", ["stop", "tool_calls"])
+def test_a_server_that_keeps_the_connection_open_does_not_hold_up_the_turn(
+    bob: Agent, model: ModelServer, tmp_path: Path, finish: str
+) -> None:
+    """B126: the answer is whole with its finish reason; neither [DONE] nor the end of the body is waited for long."""
+    prompt = bob.prompt(bob.new_session(tmp_path), "hi")
+    call = model.next().text("done")
+    if finish == "tool_calls":
+        call.tool("bash", {"command": "true"}).chunk({}, finish_reason=finish)
+        bob.choose(bob.permission())
+        call = model.next()
+    call.chunk({}, finish_reason="stop")
+    assert bob.answer(prompt, 8.0)["result"] == {"stopReason": "end_turn"}
+
+
 def test_what_was_refused_is_not_part_of_the_next_prompt(
     bob: Agent, model: ModelServer, tmp_path: Path
 ) -> None:
