@@ -51,7 +51,9 @@ class Log:
                 return
             self._lost = 0
         # A control character in a name or a path must not act on the terminal that shows the log, nor make two lines.
-        shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
+        shown = line
+        if not line.isprintable():
+            shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
         if not _put(f"{shown}\n".encode("utf-8", "replace")):
             self._lost += 1
 

@@ -14,7 +14,7 @@ from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.connection import Connection
 from acp_agent.protocol.events import ResponseReceived
 from acp_agent.protocol.machines.connection import ConnectionState
-from acp_agent.transport.outbox import Outbox
+from acp_agent.transport.outbox import FLUSH_MARK_BYTES, Outbox
 
 
 class Call(NamedTuple):
@@ -31,12 +31,13 @@ class Peer:
         self.connection = connection
         self._outbox = outbox
         self._calls: dict[RequestId, Call] = {}
+        self._posted_bytes = 0  # since the last breath
 
     def update(self, session_id: str, update: dict[str, Any]) -> None:
         """Post one `session/update`."""
-        self._outbox.post(
-            self.connection.notify("session/update", {"sessionId": session_id, "update": update})
-        )
+        line = self.connection.notify("session/update", {"sessionId": session_id, "update": update})
+        self._posted_bytes += len(line)
+        self._outbox.post(line)
 
     def respond(self, id_: RequestId, result: dict[str, Any]) -> None:
         """Post the success response to a request of the client."""
@@ -83,10 +84,11 @@ class Peer:
 
     @property
     def crowded(self) -> bool:
-        """Whether a producer should `breathe` before it posts more."""
-        return self._outbox.above_flush_mark
+        """Whether a producer should `breathe` before it posts more: after each flush mark's worth of updates."""
+        return self._posted_bytes > FLUSH_MARK_BYTES
 
     async def breathe(self) -> None:
         """Let the writer write and the reader read; wait while the client is too far behind."""
+        self._posted_bytes = 0
         await self._outbox.drain()
         await asyncio.sleep(0)

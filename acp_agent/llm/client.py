@@ -36,6 +36,8 @@ from acp_agent.llm.retry import RetryPolicy, retry_after_s
 from acp_agent.llm.sse import DOCUMENT, ServerEvent, read_events
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 _PATH = "/chat/completions"
@@ -281,15 +283,19 @@ class OpenAIModel:
 
             parts = urlsplit(self._url)
             loopback = _is_loopback(parts.hostname or "")
+            verify: bool | ssl.SSLContext = True
+            if loopback:
+                # Loading the certificates takes longer than all the rest; plain HTTP to this machine has no use for
+                # them, as neither a proxy nor a redirect can bring TLS in. With HTTPS, those of the system count,
+                # and $SSL_CERT_FILE, because a local server has no certificate of a public authority.
+                verify = _system_certificates() if parts.scheme == "https" else False
             try:
                 self._client = httpx.AsyncClient(
                     timeout=httpx.Timeout(
                         self._timeouts.idle_s, connect=self._timeouts.connect_s, pool=self._timeouts.connect_s
                     ),
                     trust_env=not loopback,
-                    # Loading the certificates takes longer than all the rest; plain HTTP to this machine has no use
-                    # for them, as neither a proxy nor a redirect can bring TLS in.
-                    verify=not (loopback and parts.scheme == "http"),
+                    verify=verify,
                     follow_redirects=False,
                 )
             except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
@@ -377,6 +383,12 @@ def _endpoint(base_url: str) -> tuple[str, str]:
         urlunsplit((parts.scheme, parts.netloc, path + _PATH, parts.query, "")),
         f"{parts.scheme}://{host}{port}{path}",
     )
+
+
+def _system_certificates() -> ssl.SSLContext:
+    import ssl  # as httpx: only where a request needs it
+
+    return ssl.create_default_context()
 
 
 def _is_loopback(host: str) -> bool:

@@ -22,6 +22,9 @@ FLUSH_MARK_BYTES = 64 * 1024
 _SEGMENT_BYTES = 64 * 1024
 _LARGE_BYTES = 64 * 1024
 _SEGMENTS_A_WRITE = 64
+_HEADROOM = 8
+"""One part in so many of the limit is left for what pending bytes cost beside themselves: what the turn keeps of them,
+and what the allocator adds. A reader that stalls then costs the process no more than the limit says."""
 
 Buffer = bytes | bytearray | memoryview
 
@@ -36,6 +39,7 @@ class Outbox:
         "_pending",
         "_segments",
         "_tail",
+        "_wait_above",
         "_waiters",
         "_wake",
         "dropped_bytes",
@@ -44,6 +48,7 @@ class Outbox:
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
+        self._wait_above = limit_bytes - limit_bytes // _HEADROOM
         self.dropped_bytes = 0
         """Posted after the close, or pending at it: what the reader will never see."""
         self._segments: deque[Buffer] = deque()
@@ -70,6 +75,10 @@ class Outbox:
             self._tail = None
         elif tail is not None and len(tail) < _SEGMENT_BYTES:
             tail += data
+            if len(tail) >= _SEGMENT_BYTES:
+                # Full: without the room that a bytearray keeps for growing.
+                self._segments[-1] = bytes(tail)
+                self._tail = None
         else:
             self._tail = tail = bytearray(data)
             self._segments.append(tail)
@@ -105,15 +114,15 @@ class Outbox:
         return self._closed
 
     async def drain(self) -> None:
-        """Wait until at most limit_bytes are pending, or the outbox is closed.
+        """Wait until at most seven eighths of limit_bytes are pending, or the outbox is closed.
 
         Above the flush mark it first hands the kernel what it takes. Below the limit it returns without giving
         way to other tasks: a producer that awaits nothing else must do that itself now and then.
         """
         if self._pending > FLUSH_MARK_BYTES and self._flush is not None:
             self._flush()
-        if self._pending > self.limit_bytes:
-            await self._until_at_most(self.limit_bytes)
+        if self._pending > self._wait_above:
+            await self._until_at_most(self._wait_above)
 
     async def flushed(self) -> None:
         """Wait until nothing is pending, or the outbox is closed."""
