@@ -43,6 +43,7 @@ from acp_agent.protocol.verdicts import Verdict, violation, warning
 _NO_POLICY: Final = Policy()
 _UPDATE: Final = "session/update"
 _NULL_ID: Final = "a request has an id that is not null"
+_SHOWN: Final = "/toolCall/"
 _ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 # Findings after which a received update can't be attributed to anything its reader should show.
 _DROPPED_UPDATES: Final = frozenset(
@@ -187,8 +188,9 @@ class Connection:
             notes += more
             if problem is not None:
                 verdicts.append(problem)
-            else:
-                verdicts += admission.judge_request(self.conversation, sender, request)
+            for verdict in () if problem else admission.judge_request(self.conversation, sender, request):
+                # What is wrong with what is only shown is told; the question beside it has an answer all the same.
+                (notes if verdict.where.get("path", "").startswith(_SHOWN) else verdicts).append(verdict)
         refusal = next((verdict for verdict in verdicts if forbids([verdict])), None)
         events: list[Event] = [ProtocolViolation(verdict, None, request) for verdict in notes]
         if refusal is not None and self.role is not Role.OBSERVER:

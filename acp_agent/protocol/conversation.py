@@ -279,7 +279,7 @@ class Conversation:
             self._open_session(result["sessionId"], call, result)
         elif call.method == "elicitation/create":
             if result["action"] != "accept":
-                self.elicitations.discard(call.params.get("elicitationId", ""))
+                self._end_elicitation(call)
         elif isinstance(call.subject, Session):
             self._apply_in_session_result(call, call.subject, result)
 
@@ -335,11 +335,15 @@ class Conversation:
         elif call.method == "initialize":
             self._step(ConnectionEvent.FAIL_INITIALIZE)
         elif call.method == "elicitation/create":
-            self.elicitations.discard(call.params.get("elicitationId", ""))
+            self._end_elicitation(call)
         elif isinstance(call.subject, Session) and call.method in OPENING_REQUESTS:
             self._forget(call.subject)
         elif isinstance(call.subject, Session) and call.method == "session/close":
             self._fail_close(call.subject, error)
+
+    def _end_elicitation(self, call: OpenCall) -> None:
+        if call.params["mode"] == "url":
+            self.elicitations.discard(call.params["elicitationId"])
 
     def _fail_close(self, session: Session, error: RpcError | None) -> None:
         if error is not None and error.code == AcpErrorCode.RESOURCE_NOT_FOUND:

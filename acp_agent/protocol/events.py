@@ -13,7 +13,11 @@ from acp_agent.protocol.verdicts import Verdict
 
 
 class RequestReceived(NamedTuple):
-    """A legal request. Whoever gets it must answer the id exactly once. params: valid for the method."""
+    """A legal request. Whoever gets it must answer the id exactly once. params: valid for the method.
+
+    To an observer, which answers nothing, every request is given, an illegal one as it came and after its findings;
+    the params of a `_` method may be any JSON value.
+    """
 
     id: RequestId
     method: str
@@ -21,7 +25,10 @@ class RequestReceived(NamedTuple):
 
 
 class NotificationReceived(NamedTuple):
-    """A legal notification; an unknown or `_` one too, which is ignored by whoever does not know it."""
+    """A legal notification; an unknown or `_` one too, which is ignored by whoever does not know it.
+
+    To an observer every notification is given.
+    """
 
     method: str
     params: Any
@@ -40,8 +47,10 @@ class ResponseReceived(NamedTuple):
 
 
 class ProtocolViolation(NamedTuple):
-    """Something the peer should not have sent; it has changed nothing.
+    """A finding about something the peer has sent (verdict.severity says how sure it is).
 
+    Alone, it stands for a message that is dropped and has changed nothing. Followed by the event of its message, the
+    message counts all the same: a warning, a suspicion, an answer that ends its turn however wrong it is.
     reply: the line to post for it, None if it must not be answered. message: the message if there was one; an
     observer and a lenient reader may look into it.
     """
@@ -54,7 +63,7 @@ class ProtocolViolation(NamedTuple):
 class StreamEnded(NamedTuple):
     """The peer's stream is at its end: nothing more will come, open calls of ours get no answer.
 
-    unanswered: the ids of our requests that were open.
+    unanswered: the ids of our requests that were open; to an observer, of those that the ended side has not answered.
     """
 
     unanswered: tuple[RequestId, ...]

@@ -21,7 +21,8 @@ class Policy(NamedTuple):
     reload_open_session: `session/load` of a session that is open and idle is legal.
     served: the baseline methods this side has a handler for, None for all; others are unknown methods.
     versions: the protocol versions a client can speak.
-    strict: unknown members at specified types are reported when received and refused when sent (R-249).
+    strict: unknown members at specified types are reported when received and refused when sent (R-249); other members
+    of the envelope are reported, a request with a null id is refused.
     """
 
     queue_prompts: bool = False

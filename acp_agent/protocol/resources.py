@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acp_agent.jsonrpc.pending import OpenCalls
 from acp_agent.protocol.sessions import Session, SessionStatus
-from acp_agent.protocol.verdicts import Verdict, inferred, violation, warning
+from acp_agent.protocol.verdicts import Severity, Verdict, inferred, violation, warning
 
 _GATED_UPDATES: Final = {
     "notice": ("session", "notices"),
@@ -71,13 +71,18 @@ def judge_terminal_use(session: Session, params: dict[str, Any]) -> Iterator[Ver
         yield violation("terminal_unknown", sentence, terminalId=params["terminalId"])
 
 
-def judge_embedded(session: Session, call: dict[str, Any]) -> Iterator[Verdict]:
-    """R-194: a terminal shown in a tool call is one that was created; it may have been released since."""
-    for item in call.get("content") or ():
+def judge_embedded(session: Session, call: dict[str, Any], pointer: str) -> Iterator[Verdict]:
+    """R-194: a terminal shown in a tool call is one that was created; it may have been released since.
+
+    pointer: where the call stands in its params.
+    """
+    for index, item in enumerate(call.get("content") or ()):
         if item["type"] == "terminal" and item["terminalId"] not in session.terminals:
             sentence = "an embedded terminal was created in this session before"
-            terminal_id = item["terminalId"]
-            yield violation("terminal_unknown", sentence, sessionId=session.id, terminalId=terminal_id)
+            where = {"terminalId": item["terminalId"], "path": f"{pointer}/content/{index}/terminalId"}
+            yield Verdict(
+                Severity.VIOLATION, "terminal_unknown", sentence, {"sessionId": session.id, **where}
+            )
 
 
 def judge_released(session: Session) -> Iterator[Verdict]:

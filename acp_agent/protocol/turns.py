@@ -56,7 +56,7 @@ def judge_update(session: Session, update: dict[str, Any], *, flushing: bool) ->
     yield from judge_call_paths(update, session.id, "/update")
     if opening:
         return  # a replay shows calls in whatever status they ended, and terminals of another connection
-    yield from judge_embedded(session, update)
+    yield from judge_embedded(session, update, "/update")
     call = session.calls.get(update["toolCallId"])
     if update["sessionUpdate"] == "tool_call" and call is not None and call.announced:
         sentence = "a tool call is announced once in a session"
@@ -126,7 +126,10 @@ def _merge_call(session: Session, turn: Turn | None, members: dict[str, Any]) ->
 
 
 def judge_permission_request(session: Session, params: dict[str, Any], *, own: bool) -> Iterator[Verdict]:
-    """Findings on a `session/request_permission`, for a session that is known."""
+    """Findings on a `session/request_permission`, for a session that is known.
+
+    Those with a path below `/toolCall` are about what is shown beside the question.
+    """
     if session.turn is None:
         sentence = "permission is asked in an active turn"
         where = {"sessionId": session.id, "state": session.last_ending or "none"}
@@ -137,7 +140,7 @@ def judge_permission_request(session: Session, params: dict[str, Any], *, own: b
         yield inferred("cancelled", sentence, sessionId=session.id, state=session.turn.state)
     announced = params["toolCall"]
     yield from judge_call_paths(announced, session.id, "/toolCall")
-    yield from judge_embedded(session, announced)
+    yield from judge_embedded(session, announced, "/toolCall")
     call = session.calls.get(announced["toolCallId"])
     if call is None:
         call = ToolCall(announced["toolCallId"], ToolCallState.PENDING)
@@ -146,7 +149,8 @@ def judge_permission_request(session: Session, params: dict[str, Any], *, own: b
         yield inferred("permission_not_awaited", sentence, sessionId=session.id, state=call.state)
     else:
         facts = ToolCallFacts(permission_open=True)
-        yield from _judge_status(session, call, announced.get("status"), facts)
+        for verdict in _judge_status(session, call, announced.get("status"), facts):
+            yield verdict._replace(where={**verdict.where, "path": "/toolCall/status"})
 
 
 def apply_permission_request(session: Session, params: dict[str, Any]) -> Permission:

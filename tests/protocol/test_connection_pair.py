@@ -588,14 +588,36 @@ def test_the_question_itself_does_not_start_the_tool(pair: Pair, wire: Any, stat
         assert pair.found == []
 
 
-def test_a_question_names_only_absolute_paths(pair: Pair, wire: Any) -> None:
-    """R-020 holds for its tool call too."""
-    pair.prompt()
-    params = wire.permission("c1", locations=[{"path": "rel"}])
-    assert (
-        refused(partial(pair.agent.request, "session/request_permission", params), pair, wire)
-        == "params_invalid"
-    )
+@pytest.mark.parametrize(
+    ("call", "reason", "pointer"),
+    [
+        ({"locations": [{"path": "rel"}]}, "params_invalid", "/toolCall/locations/0/path"),
+        (
+            {"content": [{"type": "terminal", "terminalId": "t"}]},
+            "terminal_unknown",
+            "/toolCall/content/0/terminalId",
+        ),
+        ({"status": "in_progress"}, "permission_not_awaited", "/toolCall/status"),
+    ],
+)
+def test_what_is_wrong_with_the_call_in_a_question_is_told_and_the_question_is_asked(
+    pair: Pair, wire: Any, call: dict[str, Any], reason: str, pointer: str
+) -> None:
+    """R-020, R-180, R-194: ours is not sent; of a sloppy agent the person is asked all the same."""
+    prompt = pair.prompt()
+    params = wire.permission("c1", **call)
+    assert refused(partial(pair.agent.request, "session/request_permission", params), pair, wire) == reason
+    events = pair.deliver(AGENT, wire.line(id="q", method="session/request_permission", params=params))
+    assert [(who, v.reason, v.where["path"]) for who, v in pair.found] == [
+        ("client", reason, pointer),
+        ("observer", reason, pointer),
+    ]
+    assert isinstance(events[-1], RequestReceived)
+    pair.observer.observe(CLIENT, pair.client.respond("q", OFFERED))
+    for end in (pair.client, pair.observer):
+        turn = end.conversation.turn_of(prompt)
+        assert turn is not None
+        assert turn.permissions_open == 0
 
 
 def test_permissions_may_be_answered_in_any_order_and_one_is_open_per_call(pair: Pair, wire: Any) -> None:

@@ -434,6 +434,17 @@ def test_odd_members_of_an_elicitation_are_no_crash(params: dict[str, Any]) -> N
     check(events, Role.CLIENT)
 
 
+@pytest.mark.parametrize("answer", [{"action": "decline"}, None])
+def test_a_foreign_elicitation_id_is_no_crash_when_it_is_over(answer: Any) -> None:
+    """A form has no id; what stands under that name is a stranger's member."""
+    connection = Connection(Role.AGENT)
+    opened(connection, True)
+    id_, _ = connection.request("elicitation/create", session(**FORM, elicitationId=[]))
+    message = {"result": answer} if answer else {"error": {"code": -32603, "message": "m"}}
+    (event,) = connection.receive(json.dumps({"jsonrpc": "2.0", "id": id_, **message}).encode() + b"\n")
+    assert isinstance(event, ResponseReceived)
+
+
 def test_a_result_with_foreign_members_is_no_crash() -> None:
     """`configOptions` means something in four results only."""
     connection = Connection(Role.AGENT)
