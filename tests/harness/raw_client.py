@@ -263,18 +263,24 @@ class RawClient:
         params = {"sessionId": self.session, "prompt": self.prompt_content(text)}
         id_ = self.send_request("session/prompt", params)
         try:
-            result = self.answer_to(id_, TURN_S, while_cancelled_s=CANCEL_S)
+            reason = self.stop_reason(self.answer_to(id_, TURN_S, while_cancelled_s=CANCEL_S))
         except Failed as error:
             self.show("error", text=str(error))
             self.exit_code = self.exit_code or 1
         else:
-            reason = result["stopReason"]
             self.show("end", stopReason=reason, text="".join(self.texts))
             if reason not in {"end_turn", "cancelled"}:
                 self.exit_code = self.exit_code or 3
         finally:
             self.turn_open = False
             self.answer_held()
+
+    def stop_reason(self, result: Message) -> str:
+        """How a turn has ended."""
+        reason = result.get("stopReason")
+        if not isinstance(reason, str):
+            raise Failed(0, "the agent does not say how the turn ended")
+        return reason
 
     def prompt_content(self, text: str) -> list[Message]:
         """The blocks of a prompt."""
