@@ -13,13 +13,19 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from acp_agent.harness.catalogue import UnknownScenario, select
+from acp_agent.harness.catalogue import UnknownScenario, all_scenarios, select
+
+if TYPE_CHECKING:
+    from acp_agent.harness.terminal import Screen
 
 USAGE_ERROR = 2
+REPORT_DIRECTORY = "acp-harness-report"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -106,40 +112,52 @@ def _serve(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from acp_agent.harness.drive import Driver
     from acp_agent.harness.progress import Progress
+    from acp_agent.harness.report import Run, write_report
     from acp_agent.harness.terminal import print_run
-    from acp_agent.harness.verdict import Conclusion, summarise
+    from acp_agent.harness.verdict import Conclusion
 
     if options.jobs < 1 or options.timeout <= 0:
         return _refuse("--jobs and --timeout are greater than zero")
     if "{agent}" not in options.client:
         return _refuse("the client's command needs {agent} where the agent's command line goes")
     chosen = select(options.scenario)
-    directory = options.report or Path("acp-harness-report")
+    directory = options.report or Path(REPORT_DIRECTORY)
     driver = Driver(options.client, directory, options.timeout, options.jobs)
+    started, clock = datetime.now(UTC), time.monotonic()
     try:
         with Progress(len(chosen), sys.stderr) as progress:
-            results = driver.run(chosen, progress.advance)
+            results = tuple(driver.run(chosen, progress.advance))
+        played = Run(results, options.client, len(all_scenarios()), started, time.monotonic() - clock)
+        report = write_report(directory, played)
     except OSError as error:
         return _refuse(f"the report cannot be written: {error}")
-    print_run(results, sys.stdout, width=shutil.get_terminal_size().columns)
-    summary = summarise(outcome for result in results for outcome in result.outcomes)
-    return 0 if summary.conclusion is Conclusion.CONFORMANT else 1
+    screen = _screen()
+    print_run(played, screen)
+    screen.line(f"Report: {report}")
+    return 0 if played.summary.conclusion is Conclusion.CONFORMANT else 1
 
 
 def _tell(options: argparse.Namespace) -> int:
     from acp_agent.harness import terminal
 
+    screen = _screen()
     if options.harness_command == "list":
-        terminal.print_list(select(options.scenario), sys.stdout)
-        return 0
-    if options.harness_command == "show":
-        chosen = select([options.id])
-        for scenario in chosen:
-            terminal.print_scenario(scenario, sys.stdout)
-        return 0
-    if not terminal.print_rule(options.rule, sys.stdout):
+        terminal.print_list(select(options.scenario), screen)
+    elif options.harness_command == "show":
+        for number, scenario in enumerate(select([options.id])):
+            if number:
+                screen.line()
+            terminal.print_scenario(scenario, screen)
+    elif not terminal.print_rule(options.rule.upper(), screen):
         return _refuse(f"there is no rule {options.rule!r} for clients")
     return 0
+
+
+def _screen() -> Screen:
+    from acp_agent.harness.terminal import Screen
+
+    colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(sys.stdout, width=shutil.get_terminal_size().columns, colours=colours)
 
 
 def _refuse(sentence: str) -> int:

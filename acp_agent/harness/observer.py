@@ -264,5 +264,8 @@ def _decode(line: bytes) -> Any:
 def _explain(verdict: verdicts.Verdict) -> str:
     """A finding as a phrase with the place it is about."""
     method, path = verdict.where.get("method"), verdict.where.get("path")
-    place = " ".join(part for part in (method, f"at {path}" if path else None) if part)
+    what = f"the result of {method}" if method and verdict.reason == "result_invalid" else method
+    # Many sentences name the place themselves.
+    told = path is None or verdict.sentence.endswith(f" at {path}")
+    place = " ".join(part for part in (what, None if told else f"at {path}") if part)
     return f"{place}: {verdict.sentence}" if place else verdict.sentence
