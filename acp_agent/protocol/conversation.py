@@ -176,10 +176,10 @@ class Conversation:
             yield violation(
                 "method_unknown", f"the {method.handled_by} handles this method", method=method.name
             )
-        elif not gate_is_open(method, self.capabilities):
-            yield violation("capability_missing", "the capability was not advertised", method=method.name)
         elif self.state is ConnectionState.UNINITIALISED and method.handled_by is not Side.BOTH:
             yield violation("not_initialised", "initialize comes first", method=method.name)
+        elif not gate_is_open(method, self.capabilities):
+            yield violation("capability_missing", "the capability was not advertised", method=method.name)
 
     def apply_notification(self, sender: Side, notification: Notification) -> None:
         """Take in a cancel; other notifications change nothing here. Unknown sessions and ids are ignored (R-160)."""

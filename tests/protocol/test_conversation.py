@@ -216,14 +216,15 @@ def test_an_agent_that_closes_first_and_answers_the_prompt_late_is_survived(pair
     assert pair.client.conversation.sessions["s1"].turns == []
 
 
-def test_an_observer_follows_a_close_that_came_too_early(pair: Pair, wire: Any) -> None:
+@pytest.mark.parametrize("order", ["lc", "cl"])
+def test_an_observer_follows_a_close_that_came_too_early(pair: Pair, wire: Any, order: str) -> None:
     """A careless client closes while it loads, and the agent does both."""
     observer = pair.observer
     load = {"sessionId": "s2", "cwd": "/w", "mcpServers": []}
     observer.observe(CLIENT, wire.line(id="l", method="session/load", params=load))
     observer.observe(CLIENT, wire.line(id="c", method="session/close", params={"sessionId": "s2"}))
-    observer.observe(AGENT, wire.line(id="l", result={}))
-    observer.observe(AGENT, wire.line(id="c", result={}))
+    for id_ in order:
+        observer.observe(AGENT, wire.line(id=id_, result={}))
     assert observer.conversation.sessions["s2"].status is SessionStatus.CLOSED
 
 

@@ -219,6 +219,21 @@ def test_an_elicitation_is_about_one_session_or_one_open_request(
     assert isinstance(events[-1], RequestReceived) is (reason is None)
 
 
+def test_completing_needs_the_url_mode(make_pair: Callable[..., Pair], wire: Any) -> None:
+    """The gate of `elicitation/complete`; before `initialize` it is early first of all."""
+    pair = make_pair()
+    complete = wire.line(method="elicitation/complete", params={"elicitationId": "e"})
+    pair.client.request("initialize", {"protocolVersion": 1})
+    pair.deliver(AGENT, complete)
+    assert pair.reasons == [("client", "not_initialised"), ("observer", "not_initialised")]
+    pair = make_pair()
+    pair.initialise(client={"elicitation": {"form": {}}})
+    pair.deliver(AGENT, complete)
+    assert pair.reasons == [("client", "capability_missing"), ("observer", "capability_missing")]
+    with pytest.raises(LocalProtocolError, match="not advertised"):
+        pair.agent.notify("elicitation/complete", {"elicitationId": "e"})
+
+
 def test_an_elicitation_id_is_free_again_when_it_is_over(pair: Pair, wire: Any) -> None:
     """R-240, R-239: accept is consent, not completion; decline, cancel, an error and `complete` are the end."""
     params = {**URL, "sessionId": "s1"}
