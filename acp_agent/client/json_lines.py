@@ -6,7 +6,7 @@
     {"event":"permission_answer","sessionId","toolCallId","optionId":"..."|null,"cancelled":true|false}
     {"event":"misbehaviour","reason","severity","sentence"}                the agent broke the protocol and goes on
     {"event":"note","text"}                                                what a person would have been told
-    {"event":"end","stopReason","commands":1,"fileOperations":0}           the turn ended
+    {"event":"end","stopReason","commands":1,"fileOperations":0,"skills":0} the turn ended
     {"event":"error","text","stderr":"..."}                                 a call failed, or the agent has gone
 
 `update`, `toolCall`, `agent` and `result` are as they came from the agent. Prompts are read from standard input, one a
@@ -97,7 +97,11 @@ class JsonLines:
     def turn_ended(self, stop_reason: str) -> None:
         calls = self._calls
         self._write(
-            "end", stopReason=stop_reason, commands=calls.commands, fileOperations=calls.file_operations
+            "end",
+            stopReason=stop_reason,
+            commands=calls.commands,
+            fileOperations=calls.file_operations,
+            skills=calls.skills,
         )
 
     def failed(self, text: str, stderr: str = "") -> None:

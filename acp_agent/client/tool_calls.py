@@ -18,7 +18,9 @@ _FILE_KINDS: Final = frozenset({"read", "edit", "delete", "move"})
 class ToolCallView:
     """One call. Members as on the wire, with the protocol's defaults for what was never given (R-185).
 
+    name: the tool's own, where the agent tells it.
     cancelled: marked by us when the turn was cancelled; the wire has no such status (R-153).
+    has_run: it was in progress or has completed; a refused call fails without either.
     """
 
     id: str
@@ -29,7 +31,9 @@ class ToolCallView:
     locations: list[dict[str, Any]] = field(default_factory=list)
     raw_input: Any = None
     raw_output: Any = None
+    name: str = ""
     cancelled: bool = False
+    has_run: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -42,12 +46,16 @@ class ToolCallView:
             value = members.get(name)
             if value is not None:
                 setattr(self, attribute, value)
+        self.has_run = self.has_run or self.status in _RUN
         if self.status in _ENDED:
             self.cancelled = False  # it did end by itself, after all
 
 
+_RUN: Final = frozenset({"in_progress", "completed"})
+_READ_SKILL: Final = "read_skill"
 _MEMBERS: Final = {
     "title": "title",
+    "name": "name",
     "kind": "kind",
     "status": "status",
     "content": "content",
@@ -84,10 +92,16 @@ class ToolCalls:
 
     @property
     def commands(self) -> int:
-        """How many calls execute something."""
-        return sum(call.kind == "execute" for call in self._calls.values())
+        """How many calls have executed something."""
+        return sum(call.has_run and call.kind == "execute" for call in self._calls.values())
 
     @property
     def file_operations(self) -> int:
-        """How many calls read, edit, delete or move files."""
-        return sum(call.kind in _FILE_KINDS for call in self._calls.values())
+        """How many calls have read, edited, deleted or moved files."""
+        ran = (call for call in self._calls.values() if call.has_run and call.name != _READ_SKILL)
+        return sum(call.kind in _FILE_KINDS for call in ran)
+
+    @property
+    def skills(self) -> int:
+        """How many calls have loaded one of Bob's skills."""
+        return sum(call.has_run and call.name == _READ_SKILL for call in self._calls.values())

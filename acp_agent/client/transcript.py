@@ -152,6 +152,8 @@ class Transcript:
         if stop_reason in _STOP_WORDS:
             self._screen.line(_STOP_WORDS[stop_reason], Style.BOLD)
         recap = f"{self._calls.commands} command(s) · {self._calls.file_operations} file op(s)"
+        if self._calls.skills:
+            recap += f" · 📖 {self._calls.skills} skill(s)"
         if self._usage is not None:
             recap += f" · {self._usage['used']} of {self._usage['size']} tokens of context used"
         self._screen.line(recap, Style.DIM)

@@ -18,7 +18,7 @@ from acp_agent.client.json_lines import JsonLines
 from acp_agent.client.permissions import read_request
 from acp_agent.protocol.verdicts import violation
 
-CALL = {"toolCallId": "c1", "kind": "execute"}
+CALL = {"toolCallId": "c1", "kind": "execute", "status": "in_progress"}
 
 
 def test_each_event_is_one_line_of_the_documented_form() -> None:
@@ -26,7 +26,13 @@ def test_each_event_is_one_line_of_the_documented_form() -> None:
     view = JsonLines(out)
     options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
     request = read_request({"sessionId": "S1", "toolCall": CALL, "options": options})
-    update = {"sessionUpdate": "tool_call", "title": "e\u2028", "kind": "edit", "toolCallId": "c2"}
+    update = {
+        "sessionUpdate": "tool_call",
+        "title": "e\u2028",
+        "kind": "edit",
+        "status": "completed",
+        "toolCallId": "c2",
+    }
 
     view.agent_started({"name": "a", "version": "1"})
     view.show(SessionOpened("S1", {"sessionId": "S1"}))
@@ -63,7 +69,7 @@ def test_each_event_is_one_line_of_the_documented_form() -> None:
         {"event": "update", "sessionId": "S1", "turn": None, "update": update},
         {"event": "misbehaviour", "reason": "parse_error", "severity": "violation", "sentence": "not JSON"},
         {"event": "note", "text": "by the way"},
-        {"event": "end", "stopReason": "cancelled", "commands": 1, "fileOperations": 1},
+        {"event": "end", "stopReason": "cancelled", "commands": 1, "fileOperations": 1, "skills": 0},
         {"event": "error", "text": "gone", "stderr": "last words"},
     ]
     assert [json.loads(line) for line in out.getvalue().split("\n")[:-1]] == expected

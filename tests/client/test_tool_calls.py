@@ -62,5 +62,18 @@ def test_a_cancel_marks_what_has_not_ended_until_the_agent_says_how_it_did() -> 
 def test_calls_are_counted_by_kind() -> None:
     calls = ToolCalls()
     for number, kind in enumerate(["execute", "execute", "read", "edit", "delete", "move", "think", "other"]):
-        calls.apply({"toolCallId": str(number), "title": "t", "kind": kind})
+        calls.apply({"toolCallId": str(number), "title": "t", "kind": kind, "status": "completed"})
     assert (calls.commands, calls.file_operations) == (2, 4)
+
+
+def test_the_recap_counts_what_ran_and_skills_apart() -> None:
+    """A refused call is no command, and a loaded skill is no file operation."""
+    calls = ToolCalls()
+    calls.apply({"toolCallId": "1", "kind": "execute", "status": "pending"})
+    calls.apply({"toolCallId": "1", "status": "failed"})
+    calls.apply({"toolCallId": "2", "kind": "execute", "status": "pending"})
+    calls.apply({"toolCallId": "2", "status": "in_progress"})
+    calls.apply({"toolCallId": "2", "status": "failed"})
+    calls.apply({"toolCallId": "3", "kind": "read", "name": "read_skill", "status": "completed"})
+    calls.apply({"toolCallId": "4", "kind": "read", "status": "completed"})
+    assert (calls.commands, calls.file_operations, calls.skills) == (1, 1, 1)

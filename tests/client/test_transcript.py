@@ -193,7 +193,7 @@ def test_an_ordinary_end_is_only_the_recap(page: Page) -> None:
 
 
 def test_each_turn_counts_for_itself(page: Page) -> None:
-    page.update("tool_call", toolCallId="c1", title="t", kind="execute")
+    page.update("tool_call", toolCallId="c1", title="t", kind="execute", status="in_progress")
     page.transcript.turn_ended("end_turn")
     page.transcript.turn_started()
     page.transcript.turn_ended("end_turn")
