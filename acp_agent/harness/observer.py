@@ -231,9 +231,14 @@ def _rule_of_params(method: str, path: str, verdict: verdicts.Verdict, message: 
         return "R-078" if "advertised" in verdict.sentence else "R-079"
     if path.endswith("/command"):
         return "R-020"
-    if method == "session/set_config_option" and path == "/type":
+    if method == "session/set_config_option" and (path == "/type" or _is_boolean_value(message)):
         return "R-114"
     return _PARAMS.get(method, "R-019")
+
+
+def _is_boolean_value(message: Any) -> bool:
+    params = message.get("params") if isinstance(message, dict) else None
+    return isinstance(params, dict) and isinstance(params.get("value"), bool)
 
 
 def _malformed(message: Any) -> str:

@@ -30,11 +30,12 @@ _MODES = {
 _OPTION = {
     "id": "mode",
     "name": "Mode",
+    "category": "mode",
     "type": "select",
     "currentValue": "ask",
     "options": [{"value": "ask", "name": "Ask"}],
 }
-_OPTIONS = [dict(option) for option in ALLOW_OR_REJECT]
+_OPTIONS: list[dict[str, Any]] = [dict(option) for option in ALLOW_OR_REJECT]
 _NOT_UNDERSTOOD = {-32700, -32600, -32601, -32602}
 _DIFF = {"type": "diff", "path": "/project/a.py", "newText": "x\n"}
 _LOCATION = {"path": "/project/a.py", "line": 1}
@@ -155,7 +156,7 @@ def _chunks_of_no_text() -> list[dict[str, Any]]:
 
 async def _ask(stage: Stage, turn: StagedTurn, change: Any, rule: str, what: str) -> None:
     turn.tool_call("ask", "Ask")
-    params = {
+    params: dict[str, Any] = {
         "sessionId": turn.session_id,
         "toolCall": {"toolCallId": "ask", "title": "Ask"},
         "options": _OPTIONS,
@@ -339,12 +340,8 @@ async def _play_spelt(stage: Stage, spell: Any, rule: str, what: str) -> None:
         stage.send_raw(spell({"jsonrpc": "2.0", "method": "session/update", "params": params}))
     turn.tool_call("ask", "Ask")
     asked = stage.listen("spelt-1", "session/request_permission")
-    params = {
-        "sessionId": turn.session_id,
-        "toolCall": {"toolCallId": "ask"},
-        "options": list(ALLOW_OR_REJECT),
-    }
-    request = {"jsonrpc": "2.0", "id": "spelt-1", "method": "session/request_permission", "params": params}
+    question = {"sessionId": turn.session_id, "toolCall": {"toolCallId": "ask"}, "options": _OPTIONS}
+    request = {"jsonrpc": "2.0", "id": "spelt-1", "method": "session/request_permission", "params": question}
     stage.send_raw(spell(request))
     await _check_understood(stage, "R-040", asked, what)
     turn.tool_update("ask", "completed", on_purpose=True)

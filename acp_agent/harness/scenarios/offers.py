@@ -42,7 +42,13 @@ _MODEL_OPTION: dict[str, Any] = {
         },
     ],
 }
-_SWITCH: dict[str, Any] = {"id": "tests", "name": "Run tests", "type": "boolean", "currentValue": False}
+_SWITCH: dict[str, Any] = {
+    "id": "tests",
+    "name": "Run tests",
+    "category": "model_config",
+    "type": "boolean",
+    "currentValue": False,
+}
 
 
 def _with(option: dict[str, Any], value: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _PLANS = (
 
 
 def _shows_each_plan_alone(after: Aftermath) -> None:
-    display = after.display("R-200")
+    display = shown.display_of(after, "R-200")
     if display is None:
         return
     plans = [record["entries"] for record in display.of("plan") if isinstance(record.get("entries"), list)]

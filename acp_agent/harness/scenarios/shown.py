@@ -20,11 +20,23 @@ def updates_shown(display: Display, kind: str) -> list[dict[str, Any]]:
     return [record["update"] for record in display.of(kind) if isinstance(record.get("update"), dict)]
 
 
+def display_of(after: Aftermath, rule: str, turn: int = 1) -> Display | None:
+    """The record, if there is one and the turn has ended; without either the reason is put down.
+
+    Of a client that left in the middle nobody can tell what it would have shown.
+    """
+    said = after.notes.get("said") or []
+    if len(said) < turn or not said[turn - 1]["ended"]:
+        after.not_exercised(rule, f"turn {turn} did not come to its end")
+        return None
+    return after.display(rule)
+
+
 def check_shown_like(
     after: Aftermath, rule: str, kind: str, wanted: dict[str, Any], control: dict[str, Any]
 ) -> None:
     """An update must have been shown, provided that another of its kind was: the control, sent in a quiet moment."""
-    display = after.display(rule)
+    display = display_of(after, rule)
     if display is None:
         return
     shown = updates_shown(display, kind)
@@ -39,7 +51,7 @@ def check_shown_like(
 
 def check_text_before_end(after: Aftermath, rule: str, turn: int = 1) -> None:
     """All text of a turn must stand in the record before the turn's end."""
-    display = after.display(rule)
+    display = display_of(after, rule, turn)
     if display is None:
         return
     kinds = [(record["kind"], record.get("turn")) for record in display.records]
@@ -62,7 +74,7 @@ def call_states(display: Display, call_id: str) -> Iterator[dict[str, Any]]:
 
 def last_call_state(after: Aftermath, rule: str, call_id: str) -> dict[str, Any] | None:
     """How a tool call stood on the screen in the end; None, with the reason put down, if the record does not tell."""
-    display = after.display(rule)
+    display = display_of(after, rule)
     if display is None:
         return None
     states = list(call_states(display, call_id))

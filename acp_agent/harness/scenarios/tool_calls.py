@@ -104,7 +104,7 @@ async def only_an_id(stage: Stage) -> None:
 
 
 def _starts_as_other_and_pending(after: Aftermath) -> None:
-    display = after.display("R-185")
+    display = shown.display_of(after, "R-185")
     states = list(shown.call_states(display, "bare")) if display is not None else []
     if not states:
         after.not_exercised("R-185", "the display record does not tell how a tool call stands")
