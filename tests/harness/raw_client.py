@@ -220,7 +220,10 @@ class RawClient:
         if not self.can(name):
             return False
         if name == "list":
-            self.list_sessions()
+            try:
+                self.list_sessions()
+            except Failed as error:
+                self.show("error", text=str(error))
             return False
         id_ = step.get("sessionId") or self.session
         if id_ == "first":
