@@ -214,18 +214,18 @@ _select_scenario(
     "An option that is on or off",
     rules=("R-114", "R-304"),
     needs=("session.configOptions.boolean",),
-    offer=Offer(config_options=(_SWITCH, _MODEL_OPTION)),
-    plays=("initialize", "session/set_config_option"),
+    plays=("session/new", "session/set_config_option"),
     user=(on_ready("set_config", configId="tests", value=True),),
     ask="Switch Run tests on, then send a message.",
     survives=("R-304",),
 )
 async def set_a_switch(stage: Stage) -> None:
-    hello = await stage.expect("initialize")
+    setup = await stage.expect("session/new")
     if not stage.advertises("session.configOptions.boolean"):
-        # Without the capability no agent may offer it.
+        # Then no agent may offer it.
+        setup.respond({"sessionId": "without-switches"})
         raise NotApplicable("the client does not advertise session.configOptions.boolean")
-    hello.respond({"protocolVersion": 1})
+    setup.respond({"sessionId": "with-switches", "configOptions": [_SWITCH, _MODEL_OPTION]})
     request = await _set_an_option(stage, [_with(_SWITCH, True), _MODEL_OPTION])
     typed = request.params.get("type") == "boolean" and request.params["value"] is True
     saw = f"type {request.params.get('type')}, value {request.params['value']}"
