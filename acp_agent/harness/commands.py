@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from acp_agent.harness import login
 from acp_agent.harness.catalogue import UnknownScenario, all_scenarios, select
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     serve.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
     serve.add_argument("--parts", metavar="DIR", type=Path, help=argparse.SUPPRESS)
     serve.add_argument("--driven", action="store_true", help=argparse.SUPPRESS)
+    serve.add_argument(login.OPTION, dest="log_in", help=argparse.SUPPRESS)
 
     run_ = commands.add_parser("run", help="run a client once for each scenario, without a person")
     run_.add_argument(
@@ -105,6 +107,8 @@ def _serve(options: argparse.Namespace) -> int:
     chosen = select(options.scenario)
     if len(chosen) == 1:
         directory = options.parts or (options.report or Path("acp-harness-report")) / chosen[0].command
+        if options.log_in is not None:
+            return login.log_in(chosen[0], directory, options.log_in)
         return serve_one(chosen[0], directory, driven=options.driven)
     return _refuse("choose one scenario with --scenario")
 

@@ -125,6 +125,8 @@ class Observer:
             if self._is_excused(finding, message):
                 continue
             rules = () if finding.verdict.reason in _UNSETTLED else rules_broken(finding, line, message)
+            if rules == ("R-044",) and self._names_terminal_login(message):
+                rules = ("R-045",)
             sentence = _explain(finding.verdict)
             if not rules or finding.verdict.severity not in _PROVEN:
                 remarks.append(Remark(f"{sentence} ({finding.verdict.severity})", number))
@@ -158,6 +160,13 @@ class Observer:
             return []
         saw = "a second session/prompt before the first was answered"
         return [Check("R-316", False, RULES["R-316"].sentence, saw, number, Origin.OBSERVER)]
+
+    def _names_terminal_login(self, message: Any) -> bool:
+        """R-045: it is `authenticate` with a method that only a terminal can do."""
+        params = message.get("params") if isinstance(message, dict) else None
+        named = params.get("methodId") if isinstance(params, dict) else None
+        methods = self.connection.conversation.auth_methods
+        return any(method.get("type") == "terminal" and method["id"] == named for method in methods)
 
     def _is_excused(self, finding: ProtocolViolation, message: Any) -> bool:
         """Whether the agent's own conduct on purpose explains it."""

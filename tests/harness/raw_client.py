@@ -61,6 +61,7 @@ class RawClient:
     capabilities: ClassVar[Message] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
+        "auth": {"terminal": True},
         "elicitation": {"form": {}, "url": {}},
         "session": {"configOptions": {"boolean": {}}},
     }
@@ -127,7 +128,8 @@ class RawClient:
         self.process = subprocess.Popen(
             shlex.split(self.agent), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
-        threading.Thread(target=self.read_lines, daemon=True).start()
+        self.reader = threading.Thread(target=self.read_lines, daemon=True)
+        self.reader.start()
 
     def read_lines(self) -> None:
         """Put every line of the agent into the inbox, None at the end."""
@@ -200,12 +202,27 @@ class RawClient:
         self.options = {option["id"]: option for option in known}
 
     def log_in(self) -> None:
-        """The first method that the agent handles itself."""
-        methods = [method for method in self.auth_methods if method.get("type") != "terminal"]
-        if not methods:
+        """The first method that the agent handles itself; without one, the first that a terminal does."""
+        if not self.auth_methods:
             raise Failed(-32000, "the agent wants a login and offers none")
-        self.show("login", text=methods[0].get("name", ""))
-        self.call("authenticate", {"methodId": methods[0]["id"]})
+        methods = [method for method in self.auth_methods if method.get("type") != "terminal"]
+        method = (methods or self.auth_methods)[0]
+        self.show("login", text=method.get("name", ""))
+        if methods:
+            self.call("authenticate", {"methodId": method["id"]})
+        elif self.log_in_by_terminal(method) == 0:
+            self.end_agent()
+            self.reader.join(5)
+            self.inbox = queue.Queue()
+            self.start_agent()
+            self.initialize()
+        else:
+            raise Failed(-32000, "the login has failed")
+
+    def log_in_by_terminal(self, method: Message) -> int:
+        """Run the agent's program with more arguments and variables; returns its exit code."""
+        command = [*shlex.split(self.agent), *(method.get("args") or [])]
+        return subprocess.run(command, env=os.environ | (method.get("env") or {}), check=False).returncode
 
     def can(self, name: str) -> bool:
         """Whether the agent has advertised a session method."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
+from acp_agent.harness import login
 from acp_agent.harness.aftermath import Aftermath
 from acp_agent.harness.scenario import Offer, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import ClientGone, NotApplicable, NotExercised, Stage
 from acp_agent.harness.turn import ClientRequest
 
 _LOGIN_NEEDED = -32000
@@ -169,3 +171,128 @@ async def prompt_wants_login(stage: Stage) -> None:
                 request.fail(_LOGIN_NEEDED, "Authentication required")
     few = prompts <= _MOST_ATTEMPTS
     stage.check("R-306", few, f"at most {_MOST_ATTEMPTS} prompts for one of the user's", f"{prompts} prompts")
+
+
+_IN_TERMINAL = {
+    "id": "in-a-terminal",
+    "name": "Log in in a terminal",
+    "type": "terminal",
+    "args": [login.OPTION, "two words, $HOME and 'quotes'"],
+    "env": {login.VARIABLE: "a value\nof two lines"},
+}
+
+
+async def _offer_logins(stage: Stage, *methods: dict[str, Any]) -> None:
+    """Answer `initialize` with these methods. Raises NotApplicable: no terminal logins unasked (R-048)."""
+    hello = await stage.expect("initialize")
+    if not stage.advertises("auth.terminal"):
+        hello.respond({"protocolVersion": 1})
+        raise NotApplicable("the client does not advertise auth.terminal")
+    hello.respond({"protocolVersion": 1, "authMethods": [dict(method) for method in methods]})
+
+
+async def _refuse_sessions(stage: Stage) -> None:
+    with contextlib.suppress(ClientGone):
+        for _ in range(_MOST_ATTEMPTS):
+            request = await stage.expect_any("session/new")
+            if request is None:
+                return
+            request.fail(_LOGIN_NEEDED, "Authentication required")
+
+
+def _check_not_passed_on(stage: Stage, calls: int) -> None:
+    """R-045 at the end of a connection. calls: of authenticate with another method, which are fine."""
+    others = stage.said_since(0).count("authenticate") - calls
+    saw = f"{others} calls of it" if others else "it was not"
+    stage.check("R-045", not others, "the terminal method is not passed to authenticate", saw)
+
+
+def _ran_the_login(after: Aftermath) -> None:
+    started = after.notes.get("login")
+    if started is None:
+        after.not_exercised("R-050", "the client ran no login in a terminal")
+        return
+    arguments, variable = started["arguments"], started["variable"]
+    as_given = arguments[-2:] == _IN_TERMINAL["args"]
+    after.check("R-050", as_given, f"the agent's program with {_IN_TERMINAL['args']} appended", arguments)
+    after.check("R-050", variable == "a value\nof two lines", "the variable of the method", repr(variable))
+    back = bool(after.notes.get("back"))
+    after.check("R-050", back, "a new connection after the login", "it came" if back else "there was none")
+
+
+@scenario(
+    "auth/terminal-login",
+    "The only login is one in a terminal: the agent's own program with more arguments",
+    rules=("R-045", "R-050"),
+    needs=("auth.terminal",),
+    plays=("initialize", "session/new"),
+    lives=2,
+    ask="Log in in the terminal, then send a message.",
+    aftermath=_ran_the_login,
+)
+async def terminal_login(stage: Stage) -> None:
+    await _offer_logins(stage, _IN_TERMINAL)
+    if stage.life == 1:
+        await _refuse_sessions(stage)
+        _check_not_passed_on(stage, 0)
+        return
+    stage.note("back", True)
+    setup = await stage.expect("session/new")
+    setup.respond({"sessionId": "after-login"})
+    turn = await stage.prompt()
+    turn.say("Welcome.")
+    turn.end()
+
+
+def _few_logins(after: Aftermath) -> None:
+    few = after.lives <= 2 * _MOST_ATTEMPTS
+    after.check("R-306", few, f"at most {2 * _MOST_ATTEMPTS} starts of the agent's program", after.lives)
+
+
+@scenario(
+    "auth/terminal-login-fails",
+    "The only login is one in a terminal, and it fails every time",
+    rules=("R-045", "R-306"),
+    needs=("auth.terminal",),
+    plays=("initialize", "session/new"),
+    lives=2 * _MOST_ATTEMPTS,
+    ask="Log in in the terminal once or twice; it will not work.",
+    aftermath=_few_logins,
+)
+async def terminal_login_fails(stage: Stage) -> None:
+    await _offer_logins(stage, _IN_TERMINAL | {"args": [login.OPTION, login.FAILS]})
+    await _refuse_sessions(stage)
+    _check_not_passed_on(stage, 0)
+
+
+@scenario(
+    "auth/terminal-method-beside-another",
+    "A login in a terminal is offered first, one that the agent handles second",
+    rules=("R-045",),
+    needs=("auth.terminal",),
+    plays=("initialize", "session/new", "authenticate"),
+    lives=2,
+    ask="Log in, either way.",
+)
+async def terminal_method_beside_another(stage: Stage) -> None:
+    await _offer_logins(stage, _IN_TERMINAL, _TOKEN)
+    logins = 0
+    for _ in range(2 * _MOST_ATTEMPTS):
+        request = await stage.expect_any("session/new", "authenticate")
+        if request is None:
+            raise NotExercised("the client did not log in")
+        if request.method == "authenticate":
+            chosen = request.params["methodId"]
+            stage.check(
+                "R-045", chosen == _TOKEN["id"], "the method that the agent handles", chosen, request.number
+            )
+            logins += 1
+            request.respond({})
+        elif logins or stage.life > 1:
+            _check_not_passed_on(stage, logins)
+            request.respond({"sessionId": "after-login"})
+            turn = await stage.prompt()
+            turn.end()
+            return
+        else:
+            request.fail(_LOGIN_NEEDED, "Authentication required")

@@ -126,7 +126,8 @@ def _with_junk(value: Any) -> Any:
 async def _play_all(stage: Stage, change: Any, rule: str, what: str) -> None:
     """A whole connection in which every object of the agent is changed: results, updates, a permission request."""
     hello = await stage.expect("initialize")
-    capabilities = {"promptCapabilities": {"image": False}, "sessionCapabilities": {}}
+    prompts = {"image": False, "audio": False, "embeddedContext": False}
+    capabilities = {"promptCapabilities": prompts, "sessionCapabilities": {}}
     methods = [{"id": "plain", "name": "Plain"}]
     info = {"name": "changed-agent", "version": "1"}
     result = {

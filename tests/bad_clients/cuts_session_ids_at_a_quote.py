@@ -1,4 +1,4 @@
-"""Defect: the session's id is read up to its first blank."""
+"""Defect: the session's id is read up to its first quotation mark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BREAKS = {
 class Client(RawClient):
     def new_session(self) -> None:
         super().new_session()
-        self.session = self.session.split()[0]
+        self.session = self.session.split('"')[0]
 
 
 if __name__ == "__main__":
