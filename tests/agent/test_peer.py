@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,11 +106,11 @@ def test_a_withdrawn_call_is_said_once_and_its_late_answer_is_taken_without_a_wo
     kit.run(scenario())
 
 
-def test_it_is_crowded_while_much_is_unread(kit: Any, wired: Any) -> None:
+def test_it_is_crowded_while_much_is_unread(kit: Any, tmp_path: Path) -> None:
     """A producer is told when to breathe, and waits while the client is too far behind."""
+    wired = kit.Wired(tmp_path, limit_bytes=200_000)
 
     async def scenario() -> None:
-        wired.outbox.limit_bytes = 200_000
         wired.prompt()
         assert not wired.peer.crowded
         while wired.outbox.pending_bytes <= 200_000:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from acp_agent.agent.turn import PromptTurn
 from acp_agent.llm.errors import ContextOverflow, ModelUnreachable
 from acp_agent.llm.model import FinishReason, ReasoningDelta
 from acp_agent.tools.base import ToolResult
+
+LIMIT = 1 << 20
+"""Of the outbox, where a client does not read."""
 
 
 def turn_of(
@@ -352,8 +356,9 @@ def test_after_a_swallowed_cancel_the_model_is_not_asked_again(kit: Any, wired: 
     kit.run(scenario())
 
 
-def test_tools_wait_for_a_client_that_is_behind(kit: Any, wired: Any) -> None:
+def test_tools_wait_for_a_client_that_is_behind(kit: Any, tmp_path: Path) -> None:
     """Backpressure holds for what tools print, too."""
+    wired = kit.Wired(tmp_path, limit_bytes=LIMIT)
 
     async def scenario() -> None:
         async def prints_much(_: object) -> ToolResult:
@@ -361,7 +366,6 @@ def test_tools_wait_for_a_client_that_is_behind(kit: Any, wired: Any) -> None:
 
         wired.session.allowed.add("work")
         wired.tool.act = prints_much
-        wired.outbox.limit_bytes = 100_000
         replies = [
             [kit.wish(f"{step}", f"t{step}"), kit.stop(FinishReason.TOOL_CALLS)] for step in range(1000)
         ]
@@ -370,7 +374,7 @@ def test_tools_wait_for_a_client_that_is_behind(kit: Any, wired: Any) -> None:
         for _ in range(5000):
             await asyncio.sleep(0)
         assert not running.done()
-        assert wired.outbox.pending_bytes < 200_000
+        assert wired.outbox.pending_bytes < LIMIT
         wired.cancel()
         turn.cancel()
         await running
@@ -426,19 +430,21 @@ def test_nothing_is_said_to_a_client_that_has_gone(kit: Any, wired: Any) -> None
     kit.run(scenario())
 
 
-def test_a_stream_waits_for_a_client_that_is_behind_and_can_be_cancelled_there(kit: Any, wired: Any) -> None:
+def test_a_stream_waits_for_a_client_that_is_behind_and_can_be_cancelled_there(
+    kit: Any, tmp_path: Path
+) -> None:
     """Backpressure: what is unread stays under the limit and one message; a cancel acts during the stall."""
+    wired = kit.Wired(tmp_path, limit_bytes=LIMIT)
 
     async def scenario() -> None:
-        wired.outbox.limit_bytes = 100_000
         turn = turn_of(
-            wired, kit, [*(kit.text(f"{number:05} " + "x" * 100) for number in range(9000)), kit.stop()]
+            wired, kit, [*(kit.text(f"{number:05} " + "x" * 100) for number in range(20_000)), kit.stop()]
         )
         running = asyncio.ensure_future(turn.run())
-        for _ in range(20_000):
+        for _ in range(5000):
             await asyncio.sleep(0)
         assert not running.done()
-        assert wired.outbox.pending_bytes < 100_000 + 1000
+        assert wired.outbox.pending_bytes < LIMIT
         wired.cancel()
         turn.cancel()
         await running
@@ -449,12 +455,12 @@ def test_a_stream_waits_for_a_client_that_is_behind_and_can_be_cancelled_there(k
     kit.run(scenario())
 
 
-def test_others_run_while_a_model_talks_without_a_pause(kit: Any, wired: Any) -> None:
+def test_others_run_while_a_model_talks_without_a_pause(kit: Any, tmp_path: Path) -> None:
     """A model that never waits does not keep the reader from a cancel."""
+    wired = kit.Wired(tmp_path, limit_bytes=1 << 40)
 
     async def scenario() -> None:
         turn = turn_of(wired, kit, [kit.text("x" * 1000)] * 100_000)  # type: ignore[arg-type]
-        wired.outbox.limit_bytes = 1 << 40
         running = asyncio.ensure_future(turn.run())
         await asyncio.sleep(0)
         for _ in range(5):
