@@ -16,12 +16,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from acp_agent.harness.display import read_display
-from acp_agent.harness.part import Part, read_parts
+from acp_agent.harness.part import read_parts
 from acp_agent.harness.plan import command_line, environment
 from acp_agent.harness.result import ClientExit, ScenarioResult, judge
 from acp_agent.harness.scenario import Scenario
@@ -33,22 +32,30 @@ _PARTS_S: Final = 3.0
 _POLL_S: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
 class Driver:
     """How clients are run. client: the shell command with placeholders. directory: for what each run leaves.
 
     timeout_s: for the whole of one client process. jobs: how many run at once.
     """
 
-    client: str
-    directory: Path
-    timeout_s: float = DEFAULT_TIMEOUT_S
-    jobs: int = 2
+    def __init__(
+        self, client: str, directory: Path, timeout_s: float = DEFAULT_TIMEOUT_S, jobs: int = 2
+    ) -> None:
+        self.client = client
+        self.directory = directory
+        self.timeout_s = timeout_s
+        self.jobs = jobs
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
 
     def run(
         self, scenarios: Sequence[Scenario], on_result: Callable[[ScenarioResult], None] = lambda result: None
     ) -> list[ScenarioResult]:
-        """All of them, `jobs` at a time; results in the order of the scenarios, on_result as they come."""
+        """All of them, `jobs` at a time; results in the order of the scenarios, on_result as they come.
+
+        Whatever ends it early, Ctrl-C too, ends the clients that are running.
+        """
         results: dict[str, ScenarioResult] = {}
         with ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
             running = [pool.submit(self.run_one, scenario) for scenario in scenarios]
@@ -60,37 +67,51 @@ class Driver:
             except BaseException:
                 for future in running:
                     future.cancel()
+                self.stop()
                 raise
         return [results[scenario.id] for scenario in scenarios]
+
+    def stop(self) -> None:
+        """End every client that is running; none is started any more."""
+        with self._lock:
+            self._stopped = True
+            running = list(self._running)
+        for process in running:
+            _end(process)
 
     def run_one(self, scenario: Scenario) -> ScenarioResult:
         """Run the client for one scenario and judge what came of it."""
         directory = (self.directory / scenario.command).absolute()
         directory.mkdir(parents=True, exist_ok=True)
-        for leftover in (*directory.glob("part-*"), *directory.glob("trace-*"), directory / "display.jsonl"):
-            leftover.unlink(missing_ok=True)
         display = directory / "display.jsonl"
+        for leftover in (*directory.glob("part-*"), *directory.glob("trace-*"), display):
+            leftover.unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="acp-harness-", ignore_cleanup_errors=True) as project:
-            cwd = Path(project).resolve()
-            command = command_line(
-                self.client, agent=agent_command(scenario, directory), prompt=scenario.prompt, cwd=cwd
-            )
             env = environment(os.environ, plan=scenario.user, display=display)
-            ending, parts = self._run_client(command, env, directory)
-        return judge(scenario, parts, ending, read_display(display))
+            ending = self._run_client(scenario, directory, Path(project).resolve(), env)
+        return judge(scenario, read_parts(directory), ending, read_display(display))
 
-    def _run_client(
-        self, command: str, env: dict[str, str], directory: Path
-    ) -> tuple[ClientExit, list[Part]]:
-        started = time.monotonic()
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", command],
+    def start(
+        self, scenario: Scenario, directory: Path, cwd: Path, env: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """Start the client in a session of its own, its output to a pipe. directory: for the agent's parts."""
+        agent = agent_command(scenario, directory)
+        return subprocess.Popen(
+            ["/bin/sh", "-c", command_line(self.client, agent=agent, prompt=scenario.prompt, cwd=cwd)],
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+
+    def _run_client(self, scenario: Scenario, directory: Path, cwd: Path, env: dict[str, str]) -> ClientExit:
+        started = time.monotonic()
+        with self._lock:
+            if self._stopped:
+                return ClientExit()
+            process = self.start(scenario, directory, cwd, env)
+            self._running.add(process)
         tail = _Tail(process.stdout)
         hung = False
         try:
@@ -98,12 +119,13 @@ class Driver:
         except subprocess.TimeoutExpired:
             hung = True
         finally:
-            if not hung and process.poll() is not None:
+            with self._lock:
+                self._running.discard(process)
+            if not hung and not self._stopped:
                 _await_parts(directory)
             _end(process)
-        parts = read_parts(directory)
         exit_code = None if hung else process.returncode
-        return ClientExit(exit_code, hung, tail.text(), round(time.monotonic() - started, 3)), parts
+        return ClientExit(exit_code, hung, tail.text(), round(time.monotonic() - started, 3))
 
 
 def agent_command(scenario: Scenario, directory: Path) -> list[str]:

@@ -15,12 +15,14 @@ ours, it breaks theirs, and a kill would leave it set. So each kind gets its own
 
 from __future__ import annotations
 
+import array
 import contextlib
 import fcntl
 import os
 import select
 import socket
 import stat
+import termios
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -43,6 +45,9 @@ class Sink(Protocol):
         """Hand over what fits now; return the number of bytes taken.
 
         Raises BlockingIOError if nothing fits now, another OSError if nothing will ever again."""
+
+    def is_drained(self) -> bool | None:
+        """Whether the reader has read all that was taken; None where the system does not tell."""
 
     def close(self) -> None:
         """Give the descriptor back as it was, and close it."""
@@ -99,6 +104,16 @@ def _reopened(path: str, like: int) -> int | None:
     return None
 
 
+def _is_zero(descriptor: int, request: int) -> bool | None:
+    """What an ioctl that counts has to say; None if it is not for this kind of descriptor."""
+    number = array.array("i", [0])
+    try:
+        fcntl.ioctl(descriptor, request, number)
+    except OSError:
+        return None
+    return number[0] == 0
+
+
 class _DescriptorSink:
     """A descriptor whose writes never wait: our own non-blocking description, or a plain file."""
 
@@ -113,6 +128,10 @@ class _DescriptorSink:
         if len(buffers) == 1:
             return os.write(self.descriptor, buffers[0])
         return os.writev(self.descriptor, buffers)
+
+    def is_drained(self) -> bool | None:
+        # A pipe tells at either end what is in it.
+        return _is_zero(self.descriptor, termios.FIONREAD)
 
     def close(self) -> None:
         os.close(self.descriptor)
@@ -166,6 +185,10 @@ class _SocketSink:
         if len(buffers) == 1:
             return self._socket.send(buffers[0], socket.MSG_DONTWAIT)
         return self._socket.sendmsg(buffers, [], socket.MSG_DONTWAIT)
+
+    def is_drained(self) -> bool | None:
+        # What FIONREAD counts here is what we have not read.
+        return _is_zero(self.descriptor, termios.TIOCOUTQ)
 
     def close(self) -> None:
         self._socket.close()

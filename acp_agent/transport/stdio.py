@@ -10,13 +10,11 @@ room to write, and what was posted during one pass of the loop goes out in one w
 
 from __future__ import annotations
 
-import array
 import asyncio
 import fcntl
 import io
 import os
 import sys
-import termios
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -245,16 +243,9 @@ class StdioTransport:
         # Later, not now: the caller may be a turn in the middle of a post, which this will cancel.
         self._loop.call_soon(self._on_write_closed)
 
-    def unread_bytes(self) -> int | None:
-        """What the kernel has taken and the peer has not read; None where the system does not tell."""
-        if self._output_closed:
-            return None
-        count = array.array("i", [0])
-        try:
-            fcntl.ioctl(self._sink.descriptor, termios.FIONREAD, count)
-        except OSError:
-            return None
-        return count[0]
+    def peer_has_read(self) -> bool | None:
+        """Whether the peer has read all that the kernel has taken; None where the system does not tell."""
+        return None if self._output_closed else self._sink.is_drained()
 
     def close_output(self) -> None:
         """Let the peer see the end of the stream, and go on reading.

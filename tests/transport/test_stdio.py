@@ -528,7 +528,7 @@ def test_a_closed_output_ends_for_the_reader_while_the_input_is_read_on(kind: st
         os.write(their_out, b"still here")
         await stream.until(lambda: stream.received == b"still here")
         assert (stream.outbox.dropped_bytes, stream.write_closed) == (5, 0)
-        assert stream.transport.unread_bytes() is None
+        assert stream.transport.peer_has_read() is None
         stream.transport.close_output()
         assert not await stream.transport.finish(WAIT_S), "something was dropped"
         os.close(their_in)
@@ -564,20 +564,28 @@ def test_a_flood_that_nobody_will_read_does_not_stop_the_reading_of_a_closed_out
     run(scenario)
 
 
-def test_what_the_reader_has_not_read_yet_is_counted() -> None:
-    """So that a next slice is written only when the last one has been read."""
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_it_is_known_whether_the_reader_has_read(kind: str) -> None:
+    """So that a next slice is written only when the last one has been read; what it has sent us does not count."""
 
     async def scenario() -> None:
-        out_read, out_write = os.pipe()
-        stream = Stream(null_input(), out_write)
+        if kind == "pipe":
+            their_in, stdout = os.pipe()
+        else:
+            ours, theirs = socket.socketpair()
+            their_in, stdout = theirs.detach(), ours.detach()
+            os.write(their_in, b"a question nobody has read yet")
+        stream = Stream(null_input(), stdout)
         stream.transport.start()
         stream.outbox.post(b"12345")
         await stream.outbox.flushed()
-        assert stream.transport.unread_bytes() == 5
-        assert os.read(out_read, 3) == b"123"
-        assert stream.transport.unread_bytes() == 2
+        assert stream.transport.peer_has_read() is False
+        assert os.read(their_in, 3) == b"123"
+        assert stream.transport.peer_has_read() is False
+        assert os.read(their_in, 3) == b"45"
+        assert stream.transport.peer_has_read() is True
         await stream.transport.finish(WAIT_S)
-        os.close(out_read)
+        os.close(their_in)
 
     run(scenario)
 
