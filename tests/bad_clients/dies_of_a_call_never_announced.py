@@ -11,6 +11,7 @@ from raw_client import RawClient, main
 
 BREAKS = {
     "tools/never-announced": {"R-303"},
+    "permission/never-announced": {"R-182"},
 }
 
 

@@ -18,8 +18,10 @@ class Client(RawClient):
     entries: ClassVar[list[dict[str, Any]]] = []
 
     def merge_plan(self, update: dict[str, Any]) -> list[dict[str, Any]]:
-        contents = [entry["content"] for entry in self.entries]
-        self.entries += [entry for entry in update["entries"] if entry["content"] not in contents]
+        contents = [entry.get("content") for entry in self.entries]
+        for entry in update["entries"]:
+            if isinstance(entry, dict) and entry.get("content") not in contents:
+                self.entries.append(entry)
         return self.entries
 
 
