@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from reference.snapshot import snapshot
 
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.jsonrpc.messages import RequestId
@@ -175,29 +176,6 @@ def permission(call_id: str = "c1", session_id: str = "s1", **call: Any) -> dict
 def selected(option: str = "yes") -> dict[str, Any]:
     """The result that chooses an option."""
     return {"outcome": {"outcome": "selected", "optionId": option}}
-
-
-def snapshot(value: Any) -> Any:
-    """The whole state below a value as plain data, for comparing before and after."""
-    seen: dict[int, int] = {}
-
-    def look(item: Any) -> Any:
-        if isinstance(item, str | int | float | bytes | None):
-            return item
-        if id(item) in seen:
-            return f"<{seen[id(item)]}>"
-        seen[id(item)] = len(seen)
-        if isinstance(item, dict):
-            return {repr(key): look(inner) for key, inner in item.items()}
-        if isinstance(item, set | frozenset):
-            return sorted(map(repr, item))
-        if isinstance(item, list | tuple):
-            return [look(inner) for inner in item]
-        names = [name for kind in type(item).__mro__ for name in getattr(kind, "__slots__", ())]
-        members = {name: getattr(item, name) for name in names} | getattr(item, "__dict__", {})
-        return {"": type(item).__name__, **{name: look(inner) for name, inner in members.items()}}
-
-    return look(value)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.engine import engine_state, engine_step
 from statemachine import StateMachine
-from statemachine.exceptions import TransitionNotAllowed
 
 from acp_agent.protocol.machines.classes import ConnectionMachine, ToolCallMachine, TurnMachine
 from acp_agent.protocol.machines.connection import ConnectionFacts
@@ -43,20 +43,6 @@ PAIRS = [
     ),
 ]
 NAMES = [pair.table.name for pair in PAIRS]
-
-
-def engine_step(machine: StateMachine, event: str, facts: object) -> str | None:
-    """The engine's answer in the table's terms: the state it came to, or None for a refused event."""
-    try:
-        machine.send(event, facts=facts)
-    except TransitionNotAllowed:
-        return None
-    return engine_state(machine)
-
-
-def engine_state(machine: StateMachine) -> str:
-    (state,) = machine.configuration
-    return str(state.value)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=NAMES)
