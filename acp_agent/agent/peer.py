@@ -84,8 +84,9 @@ class Peer:
 
     @property
     def crowded(self) -> bool:
-        """Whether a producer should `breathe` before it posts more: after each flush mark's worth of updates."""
-        return self._posted_bytes > FLUSH_MARK_BYTES
+        """Whether a producer should `breathe` before it posts more: when the client is too far behind, and once in
+        a flush mark's worth of updates, so that a model that never waits does not keep out everything else."""
+        return self._posted_bytes > FLUSH_MARK_BYTES or self._outbox.full
 
     async def breathe(self) -> None:
         """Let the writer write and the reader read; wait while the client is too far behind."""

@@ -59,6 +59,9 @@ _EXIT_CODES: Final = {
     signal.SIGHUP: 128 + signal.SIGHUP,
 }
 
+# One part in so many of the outbox's limit is left for what unread updates cost beside themselves (what the turn keeps
+# of them, what the allocator adds): a client that stalls then costs the process no more than the limit says.
+_OVERHEAD: Final = 8
 # Together under the 2 s in which an agent is gone after the end of its input.
 _END_TURNS_S: Final = 1.3
 _SAVE_S: Final = 0.3
@@ -74,7 +77,9 @@ class Server:
         self._make_engine = make_engine
         self._log = log
         self._connection = Connection(Role.AGENT, POLICY, settings.limits.max_line_bytes)
-        self._outbox = Outbox(settings.limits.max_outbox_bytes)
+        self._outbox = Outbox(
+            settings.limits.max_outbox_bytes - settings.limits.max_outbox_bytes // _OVERHEAD
+        )
         self._peer = Peer(self._connection, self._outbox)
         self._handlers = Handlers(settings, log)
         self._transport = StdioTransport(descriptors, self._outbox, self._on_bytes, self._on_write_closed)
@@ -268,6 +273,7 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
             return await Server(settings, make_engine, descriptors, log).run()
         finally:
             await model.aclose()
+            log.flush()
             _ignore_signals()
 
     return asyncio.run(serve())

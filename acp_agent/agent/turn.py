@@ -54,8 +54,9 @@ class PromptTurn:
         self._text = text
         self._peer = peer
         self._engine = engine
-        self._tools = engine.tools_of(session)
-        self._calls = ToolCalls(peer, session, self._tools, engine.log)
+        tools = engine.tools_of(session)
+        self._specs = tuple(ToolSpec(*spec) for spec in tools.specs())
+        self._calls = ToolCalls(peer, session, tools, engine.log)
         self._inner: asyncio.Task[None] | None = None
         self._cancelled = False
         self._stopped = False
@@ -168,10 +169,12 @@ class PromptTurn:
     def _question(self) -> str:
         """What the user typed, with the files it names attached and a skill it calls spelled out."""
         session = self.session
-        text, paths = attach(self._text, session.cwd, home_directory())
-        for path in paths:
-            self._engine.log.say(f"session {session.id}: attached {path}")
-        return resolve(text, session.skills)
+        text = self._text
+        if "@" in text:
+            text, paths = attach(text, session.cwd, home_directory())
+            for path in paths:
+                self._engine.log.say(f"session {session.id}: attached {path}")
+        return resolve(text, session.skills) if session.skills else text
 
     async def _ask_model_with_room(self) -> tuple[FinishReason, list[ToolCallReady]]:
         """One call to the model; where the context is too small for it, once more with less of it, then no more."""
@@ -203,13 +206,12 @@ class PromptTurn:
     async def _ask_model(self) -> tuple[FinishReason, list[ToolCallReady]]:
         """One call to the model. What it said is kept, also when it is cut short."""
         peer, session = self._peer, self.session
-        specs = tuple(ToolSpec(*spec) for spec in self._tools.specs())
         text: list[str] = []
         wishes: list[ToolCallReady] = []
         kept: list[ToolCallReady] = []
         reason = FinishReason.STOP
         try:
-            async with aclosing(self._engine.model.stream(session.history.messages(), specs)) as events:
+            async with aclosing(self._engine.model.stream(session.history.messages(), self._specs)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         text.append(event.text)

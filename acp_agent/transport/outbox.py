@@ -22,10 +22,6 @@ FLUSH_MARK_BYTES = 64 * 1024
 _SEGMENT_BYTES = 64 * 1024
 _LARGE_BYTES = 64 * 1024
 _SEGMENTS_A_WRITE = 64
-_HEADROOM = 8
-"""One part in so many of the limit is left for what pending bytes cost beside themselves: what the turn keeps of them,
-and what the allocator adds. A reader that stalls then costs the process no more than the limit says."""
-
 Buffer = bytes | bytearray | memoryview
 
 
@@ -39,7 +35,6 @@ class Outbox:
         "_pending",
         "_segments",
         "_tail",
-        "_wait_above",
         "_waiters",
         "_wake",
         "dropped_bytes",
@@ -48,7 +43,6 @@ class Outbox:
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
-        self._wait_above = limit_bytes - limit_bytes // _HEADROOM
         self.dropped_bytes = 0
         """Posted after the close, or pending at it: what the reader will never see."""
         self._segments: deque[Buffer] = deque()
@@ -100,6 +94,11 @@ class Outbox:
         return self._pending > FLUSH_MARK_BYTES
 
     @property
+    def full(self) -> bool:
+        """True when `drain()` would wait."""
+        return self._pending > self.limit_bytes
+
+    @property
     def flooded(self) -> bool:
         """True above twice the limit, which nobody who drains can reach.
 
@@ -114,15 +113,15 @@ class Outbox:
         return self._closed
 
     async def drain(self) -> None:
-        """Wait until at most seven eighths of limit_bytes are pending, or the outbox is closed.
+        """Wait until at most limit_bytes are pending, or the outbox is closed.
 
         Above the flush mark it first hands the kernel what it takes. Below the limit it returns without giving
         way to other tasks: a producer that awaits nothing else must do that itself now and then.
         """
         if self._pending > FLUSH_MARK_BYTES and self._flush is not None:
             self._flush()
-        if self._pending > self._wait_above:
-            await self._until_at_most(self._wait_above)
+        if self.full:
+            await self._until_at_most(self.limit_bytes)
 
     async def flushed(self) -> None:
         """Wait until nothing is pending, or the outbox is closed."""
