@@ -3,6 +3,7 @@
     0  the client is conformant (run), or it worked (the others)
     1  it is not, or has not been shown to be
     2  wrong arguments: one sentence on standard error
+    130, 143  a run was interrupted (Ctrl-C, SIGTERM): its clients are ended, there is no report
 
 Deliberately absent: everything the commands do.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -46,6 +48,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ending.code if isinstance(ending.code, int) else USAGE_ERROR
 
 
+class _Interrupted(BaseException):
+    """Somebody wants a run to end. number: the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _interrupt(number: int, frame: object) -> None:
+    # Once: a second one must not come between the driver and the clients it has to end.
+    for again in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(again, signal.SIG_IGN)
+    raise _Interrupted(number)
+
+
 def add_commands(parser: argparse.ArgumentParser) -> None:
     """Give a parser the commands of the harness; `run` does what the parsed options say."""
     commands = parser.add_subparsers(dest="harness_command", metavar="COMMAND", required=True)
@@ -65,7 +82,9 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         help="a shell command in which {agent}, {prompt} and {cwd} each stand for one word",
     )
     _add_choice(run_)
-    run_.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 2, help="how many at once")
+    # Most of a scenario is waiting.
+    jobs = 2 * (os.cpu_count() or 1)
+    run_.add_argument("--jobs", metavar="N", type=int, default=jobs, help=f"how many at once ({jobs})")
     run_.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
     run_.add_argument("--timeout", metavar="S", type=float, default=90.0, help="seconds for each run (90)")
 
@@ -128,6 +147,8 @@ def _run(options: argparse.Namespace) -> int:
     directory = options.report or Path(REPORT_DIRECTORY)
     driver = Driver(options.client, directory, options.timeout, options.jobs)
     started, clock = datetime.now(UTC), time.monotonic()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         with Progress(len(chosen), sys.stderr) as progress:
             results = tuple(driver.run(chosen, progress.advance))
@@ -135,6 +156,9 @@ def _run(options: argparse.Namespace) -> int:
         report = write_report(directory, played)
     except OSError as error:
         return _refuse(f"the report cannot be written: {error}")
+    except _Interrupted as signal_:
+        print("\nacp-agent harness: interrupted; the clients are ended", file=sys.stderr)
+        return 128 + signal_.number
     screen = _screen()
     print_run(played, screen)
     screen.line(f"Report: {report}")

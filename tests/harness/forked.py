@@ -1,10 +1,11 @@
-"""Run one client of ours against many scenarios, cheaply: every process is a fork of this one, which has all imports.
+"""Run clients of ours against many scenarios, cheaply: every process is a fork of this one, which has all imports.
 
-    python forked.py CLIENT.py DIRECTORY JOBS TIMEOUT_S [ID ...]
+    python forked.py DIRECTORY CLIENT.py [ID ...]     one client; no ids: all scenarios
+    python forked.py DIRECTORY                        lines {"client": path, "ids": [...]} from standard input
 
-Writes a line of JSON for each scenario: {"id", "failed", "verdict", "reason", "errors", "wrong"}. What is run is the
-same as with `acp-agent harness run`: a client process that starts an agent process over two pipes, judged by the same
-driver; only the start of an interpreter is saved, which is most of the cost.
+Writes a line of JSON for each scenario: {"client", "id", "failed", "verdict", "reason", "errors", "wrong", ...}. What
+is run is the same as with `acp-agent harness run`: a client process that starts an agent process over two pipes,
+judged by the same driver; only the start of interpreters is saved, which is most of the cost.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ from acp_agent.harness.result import ScenarioResult
 from acp_agent.harness.scenario import Scenario
 from acp_agent.protocol import schema, validation
 from acp_agent.protocol.rules import RULES
+
+TIMEOUT_S = 25.0
+JOBS = 16
 
 _REAL_POPEN = subprocess.Popen
 
@@ -130,7 +134,9 @@ def fork_agent(scenario: Scenario, directory: Path, arguments: dict[str, Any]) -
     leave(code)
 
 
-def run_client(program: Path, scenario: Scenario, directory: Path, cwd: Path, env: dict[str, str]) -> NoReturn:
+def run_client(
+    program: Path, scenario: Scenario, directory: Path, cwd: Path, env: dict[str, str]
+) -> NoReturn:
     """Be the client's process."""
     os.environ.clear()
     os.environ.update(env)
@@ -172,7 +178,7 @@ class ForkingDriver(Driver):
         run_client(Path(self.client), scenario, directory, cwd, env)
 
 
-def told(result: ScenarioResult) -> dict[str, object]:
+def told(program: str, result: ScenarioResult) -> dict[str, object]:
     """A result as a line of the output."""
     wrong = [
         f"{check.rule}: expected {check.expected}; saw {check.saw}"
@@ -180,13 +186,13 @@ def told(result: ScenarioResult) -> dict[str, object]:
         for check in outcome.checks
         if not check.ok
     ]
-    unproven = [f"{o.rule}: {o.verdict}: {o.reason}" for o in result.outcomes if not o.checks]
     return {
+        "client": program,
         "id": result.scenario.id,
         "failed": sorted(result.failed_rules),
         "verdict": result.verdict,
         "reason": result.reason,
-        "unproven": unproven,
+        "unproven": [f"{one.rule}: {one.verdict}: {one.reason}" for one in result.outcomes if not one.checks],
         "errors": list(result.errors),
         "wrong": wrong[:20],
         "output": result.exit.output[-2000:],
@@ -205,30 +211,42 @@ def warm_up() -> None:
     gc.freeze()
 
 
+def run(program: str, scenario: Scenario, directory: Path) -> None:
+    """One run, in a fork of its own; its line goes to standard output."""
+    driver = ForkingDriver(program, directory / Path(program).stem, TIMEOUT_S)
+    line = orjson.dumps(told(program, driver.run_one(scenario))) + b"\n"
+    os.write(1, line)  # one write, so that lines of several do not mix
+
+
 def main() -> None:
-    program, directory, jobs, timeout_s, *names = sys.argv[1:]
-    driver = ForkingDriver(program, Path(directory), float(timeout_s), 1)
-    waiting = list(reversed(select(names)))
-    running: set[int] = set()
+    directory, *named = sys.argv[1:]
+    tasks = [{"client": named[0], "ids": named[1:]}] if named else [orjson.loads(line) for line in sys.stdin]
+    waiting = [(task["client"], scenario) for task in tasks for scenario in select(task["ids"])]
     warm_up()
-    while waiting or running:
-        while waiting and len(running) < int(jobs):
-            scenario = waiting.pop()
-            pid = os.fork()
-            if not pid:
-                code = 1
-                try:
-                    line = orjson.dumps(told(driver.run_one(scenario))) + b"\n"
-                    os.write(1, line)  # one write, so that lines of several do not mix
-                    code = 0
-                except BaseException:  # noqa: BLE001 - nothing may leave into the loop above
-                    traceback.print_exc()
-                leave(code)
-            running.add(pid)
-        pid, status = os.wait()
-        running.discard(pid)
-        if status:
-            sys.exit(f"a run ended with {status}")
+    running: set[int] = set()
+    for program, scenario in waiting:
+        if len(running) >= JOBS:
+            reap(running)
+        pid = os.fork()
+        if not pid:
+            code = 1
+            try:
+                run(program, scenario, Path(directory))
+                code = 0
+            except BaseException:  # noqa: BLE001 - nothing may leave into the loop above
+                traceback.print_exc()
+            leave(code)
+        running.add(pid)
+    while running:
+        reap(running)
+
+
+def reap(running: set[int]) -> None:
+    """Wait for one of them."""
+    pid, status = os.wait()
+    running.discard(pid)
+    if status:
+        sys.exit(f"a run ended with {status}")
 
 
 if __name__ == "__main__":
