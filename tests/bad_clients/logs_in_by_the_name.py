@@ -10,6 +10,8 @@ from raw_client import RawClient, main
 
 BREAKS = {
     "auth/login-then-session": {"R-044"},
+    "auth/login-answered-with-null": {"R-044"},
+    "auth/terminal-method-beside-another": {"R-044"},
     "auth/session-refused-for-ever": {"R-044"},
     "auth/login-refused-for-ever": {"R-044"},
 }

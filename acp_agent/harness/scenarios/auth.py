@@ -19,7 +19,7 @@ _QUIET_S = 3.0
 """A client that has sent nothing for so long has given up, or asks its user."""
 
 
-async def _refuse_setup_until_login(stage: Stage) -> ClientRequest:
+async def _refuse_setup_until_login(stage: Stage, result: dict[str, Any] | None) -> ClientRequest:
     """Answer `session/new` with -32000 until a login has come; returns the first `session/new` after it."""
     logged_in = False
     for _ in range(2 * _MOST_ATTEMPTS):
@@ -32,7 +32,7 @@ async def _refuse_setup_until_login(stage: Stage) -> ClientRequest:
                 "R-044", chosen in {"api-token", "web login 2"}, "an offered method", chosen, request.number
             )
             logged_in = True
-            request.respond({})
+            request.respond(result, on_purpose=result is None)
         elif logged_in:
             return request
         else:
@@ -49,11 +49,32 @@ async def _refuse_setup_until_login(stage: Stage) -> ClientRequest:
     ask="Log in by any of the methods.",
 )
 async def login_then_session(stage: Stage) -> None:
-    setup = await _refuse_setup_until_login(stage)
+    setup = await _refuse_setup_until_login(stage, {})
     setup.respond({"sessionId": "after-login"})
     turn = await stage.prompt()
     stage.check("R-074", turn.session_id == "after-login", "a prompt in the session", turn.session_id)
     turn.say("You are in.")
+    turn.end()
+
+
+@scenario(
+    "auth/login-answered-with-null",
+    "The login works, and its result is null instead of an empty object",
+    rules=("R-044", "R-304"),
+    offer=Offer(auth_methods=(_TOKEN, _SECOND)),
+    plays=("session/new", "authenticate"),
+    ask="Log in by any of the methods.",
+)
+async def login_answered_with_null(stage: Stage) -> None:
+    try:
+        setup = await _refuse_setup_until_login(stage, None)
+    except ClientGone:
+        if any(check.rule == "R-044" and check.ok for check in stage.checks):
+            stage.check("R-304", False, "session/new after the login", "the client closed the connection")
+        raise
+    stage.check("R-304", True, "session/new after the login", "it came", setup.number)
+    setup.respond({"sessionId": "after-login"})
+    turn = await stage.prompt()
     turn.end()
 
 

@@ -73,45 +73,57 @@ async def _goes_on(stage: Stage) -> None:
     turn.end()
 
 
-async def _set_the_mode(stage: Stage, *, before: tuple[Any, ...] = (), after: tuple[Any, ...] = ()) -> None:
+async def _set_the_mode(
+    stage: Stage, result: dict[str, Any] | None, before: tuple[Any, ...], after: tuple[Any, ...]
+) -> None:
     """The user sets a mode; updates come before the answer and after it."""
     request = await _set_first(stage, "session/set_mode")
     mode, session = request.params["modeId"], request.params["sessionId"]
     stage.check("R-106", mode in {"ask", "code"}, "a mode that is on offer", mode, request.number)
     for update in before:
         stage.update(session, update)
-    request.respond({})
+    request.respond(result, on_purpose=result is None)
     for update in after:
         stage.update(session, update)
     await _goes_on(stage)
 
 
 def _mode_scenario(
-    name: str, title: str, *, before: tuple[Any, ...] = (), after: tuple[Any, ...] = (), both: bool = False
+    name: str,
+    title: str,
+    result: dict[str, Any] | None,
+    *,
+    before: tuple[Any, ...] = (),
+    after: tuple[Any, ...] = (),
 ) -> None:
     @scenario(
         f"modes/{name}",
         title,
         rules=("R-106", "R-304"),
-        offer=Offer(modes=_MODES, config_options=(_MODE_OPTION,) if both else None),
+        offer=Offer(modes=_MODES),
         plays=("session/set_mode",),
         user=(on_ready("set_mode", mode="code"),),
         ask="Choose the mode Code, then send a message.",
         survives=("R-304",),
     )
     async def play(stage: Stage) -> None:
-        await _set_the_mode(stage, before=before, after=after)
+        await _set_the_mode(stage, result, before, after)
 
 
-_mode_scenario("set-without-notification", "Setting the mode is answered, and no update follows")
+_mode_scenario("set-without-notification", "Setting the mode is answered, and no update follows", {})
+_mode_scenario(
+    "set-answered-with-null", "Setting the mode is answered with null, and no update follows", None
+)
 _mode_scenario(
     "set-with-notification-before",
     "An update of the mode comes before the answer to setting it",
+    {},
     before=(_MODE_UPDATE,),
 )
 _mode_scenario(
     "set-with-notification-after",
     "An update of the mode comes after the answer to setting it",
+    {},
     after=(_MODE_UPDATE,),
 )
 

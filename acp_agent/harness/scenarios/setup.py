@@ -8,6 +8,8 @@ from acp_agent.harness.aftermath import Aftermath
 from acp_agent.harness.scenario import Offer, Step, on_end, on_ready, on_start, scenario
 from acp_agent.harness.scenarios import shown
 from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.turn import ClientRequest
+from acp_agent.protocol.rules import RULES
 
 _COMMANDS = "available_commands_update"
 _ODD_ID = 'Sess ID/ü漢 "x" \\..%2F#1 = 007'
@@ -314,3 +316,75 @@ async def no_modes_to_set(stage: Stage) -> None:
     said = stage.said_since(0)
     for rule, method in (("R-108", "session/set_mode"), ("R-032", "session/set_config_option")):
         stage.check(rule, method not in said, f"no {method}", f"{said.count(method)} of them")
+
+
+_ALWAYS_JUDGED = (
+    "R-001",
+    "R-004",
+    "R-006",
+    "R-013",
+    "R-017",
+    "R-018",
+    "R-019",
+    "R-022",
+    "R-030",
+    "R-246",
+    "R-249",
+    "R-250",
+)
+"""What the observer looks at in every message: without a finding these are kept."""
+
+
+@scenario(
+    "setup/plain-conversation",
+    "Two plain turns, to look at all that a client sends by itself",
+    rules=(
+        *_ALWAYS_JUDGED,
+        *("R-014", "R-020", "R-024", "R-041", "R-058", "R-075", "R-078", "R-086", "R-127", "R-205", "R-256"),
+    ),
+    plays=("initialize", "session/new"),
+    user=(on_end("prompt", text="And again."),),
+    ask="Send two messages.",
+)
+async def plain_conversation(stage: Stage) -> None:
+    hello = await stage.expect("initialize")
+    hello.respond({"protocolVersion": 1})
+    info = hello.params.get("clientInfo") or {}
+    named = bool(info.get("name")) and bool(info.get("version"))
+    stage.check("R-024", named, "clientInfo with a name and a version", info or "none", hello.number)
+    setup = await stage.expect("session/new")
+    setup.respond({"sessionId": "plain"})
+    _check_setup(stage, setup)
+    for _ in range(2):
+        turn = await stage.prompt()
+        kinds = ", ".join(sorted({block["type"] for block in turn.prompt}))
+        for rule in ("R-127", "R-205"):
+            plain = not {"image", "audio", "resource"} & set(kinds.split(", "))
+            stage.check(rule, plain, "only text and links in the prompt", kinds, turn.request.number)
+        asked = stage.call("_example.org/ask", {})
+        answer = await asked.answer()
+        if answer.arrived:
+            stage.check("R-014", True, "a result or an error", answer)
+        if answer.code is not None:
+            stage.check("R-256", True, "an error with a code and a message", answer)
+        turn.end()
+    hellos = stage.said_since(0).count("initialize")
+    stage.check("R-041", hellos == 1, "initialize once", f"{hellos} times")
+    broken = {check.rule for check in stage.checks if not check.ok}
+    for rule in _ALWAYS_JUDGED:
+        if rule not in broken:
+            stage.check(rule, True, RULES[rule].sentence, f"so in {len(stage.said_since(0))} messages")
+
+
+def _check_setup(stage: Stage, setup: ClientRequest) -> None:
+    """What session/new carries for an agent that advertises nothing; what is wrong with it never comes here."""
+    cwd, servers = setup.params["cwd"], setup.params["mcpServers"]
+    stage.check("R-058", True, "cwd and mcpServers", "both are there", setup.number)
+    for rule in ("R-020", "R-075"):
+        stage.check(rule, True, "an absolute cwd", cwd, setup.number)
+    more = setup.params.get("additionalDirectories")
+    stage.check("R-078", not more, "no additionalDirectories", more or "none", setup.number)
+    kinds = {server.get("type", "stdio") for server in servers}
+    stage.check(
+        "R-086", kinds <= {"stdio"}, "no server over http or sse", ", ".join(kinds) or "none", setup.number
+    )
