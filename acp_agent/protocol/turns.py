@@ -18,7 +18,7 @@ from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallFacts, 
 from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnEvent, TurnFacts, TurnState
 from acp_agent.protocol.paths import judge_call_paths
 from acp_agent.protocol.resources import judge_embedded
-from acp_agent.protocol.sessions import Permission, Session, SessionStatus, ToolCall, Turn
+from acp_agent.protocol.sessions import Cancel, Permission, Session, SessionStatus, ToolCall, Turn
 from acp_agent.protocol.verdicts import Severity, Verdict, inferred, suspect, violation, warning
 
 # Update kinds that belong to a turn; all others may come at any time (methods.py names no kinds: they are payload).
@@ -251,7 +251,9 @@ def judge_prompt_error(turn: Turn, error: RpcError, *, own: bool) -> Iterator[Ve
     moved = step(TURN, turn.state, _error_event(error), turn.facts())
     if moved.after is None:
         sentence = "a cancelled turn ends with stop reason cancelled, not with an error"
-        certain = own or error.code == AcpErrorCode.REQUEST_CANCELLED
+        # The code answers `$/cancel_request`: where there was one, the answer to it may have crossed the other cancel.
+        crossed = error.code != AcpErrorCode.REQUEST_CANCELLED or Cancel.REQUEST in turn.cancel
+        certain = own or not crossed
         make = violation if certain else suspect
         yield make("cancel_as_error", sentence, sessionId=turn.session_id, state=str(turn.state))
 

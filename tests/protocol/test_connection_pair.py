@@ -947,6 +947,19 @@ def test_an_error_after_the_cancel_is_a_fault_or_a_crossing(
     assert turn.state == "cancelled"
 
 
+def test_the_answer_to_a_cancelled_request_may_cross_a_cancel_of_the_turn(pair: Pair) -> None:
+    """T12, R-167: the agent has read `$/cancel_request`, for which -32800 is the answer, and not yet the other one."""
+    prompt = pair.prompt()
+    pair.tell(CLIENT, "$/cancel_request", {"requestId": prompt})
+    answer = pair.agent.respond_error(prompt, RpcError(-32800, "m"))
+    pair.observer.observe(CLIENT, pair.client.notify("session/cancel", {"sessionId": "s1"}))
+    pair.deliver(AGENT, answer)
+    assert [(who, v.severity, v.reason) for who, v in pair.found] == [
+        ("client", "suspect", "cancel_as_error"),
+        ("observer", "suspect", "cancel_as_error"),
+    ]
+
+
 def test_a_cancel_while_a_session_is_being_made_has_nothing_to_cancel(pair: Pair) -> None:
     """R14: `session/cancel` is ignored; the request itself may be stopped or not."""
     load = pair.ask(CLIENT, "session/load", {"sessionId": "s9", "cwd": "/w", "mcpServers": []})
