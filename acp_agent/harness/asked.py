@@ -14,6 +14,9 @@ from acp_agent.jsonrpc.messages import RequestId
 ANSWER_S: Final = 10.0
 """How long an answer may take that needs no person: so long that a busy machine is not taken for a faulty client."""
 
+FOR_PEOPLE: Final = frozenset({"session/request_permission", "elicitation/create"})
+"""Requests that a person answers."""
+
 _SHOWN: Final = 300
 
 
@@ -75,7 +78,10 @@ NO_ANSWER: Final = Answer(None)
 
 
 class Asked:
-    """One request of the agent. number: in the transcript. answers: every response to its id, oldest first."""
+    """One request of the agent. number: in the transcript. answers: every response to its id, oldest first.
+
+    patience: by which waits are longer.
+    """
 
     def __init__(
         self,
@@ -83,12 +89,14 @@ class Asked:
         method: str,
         number: int,
         until: Callable[[Callable[[], bool], float], Awaitable[bool]],
+        patience: float = 1.0,
     ) -> None:
         self.id = id_
         self.method = method
         self.number = number
         self.answers: list[Answer] = []
         self._until = until
+        self._patience = patience
 
     @property
     def is_answered(self) -> bool:
@@ -97,5 +105,5 @@ class Asked:
 
     async def answer(self, within_s: float = ANSWER_S) -> Answer:
         """Wait for the answer; NO_ANSWER after within_s. Raises ClientGone if the client leaves before."""
-        await self._until(lambda: bool(self.answers), within_s)
+        await self._until(lambda: bool(self.answers), within_s * self._patience)
         return self.answers[0] if self.answers else NO_ANSWER

@@ -10,18 +10,22 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
+from acp_agent.harness.narration import Narration
 from acp_agent.harness.part import Part
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.stage import ClientGone, Died, NotApplicable, NotExercised, Stage
 from acp_agent.harness.standin import StandIn
-from acp_agent.harness.wire import IllegalMove, Wire
+from acp_agent.harness.wire import Heard, IllegalMove, Wire
 
 PATIENCE_FOR_PEOPLE: Final = 6.0
 """A person reads first: deadlines of whole scenarios are longer by this factor."""
 
 
 class Performance:
-    """One scenario on one connection. exit_code: what the script has ended the agent with, None if it has not."""
+    """One scenario on one connection. exit_code: what the script has ended the agent with, None if it has not.
+
+    narration: if a person watches. on_over: called when the script is over, before anything it left open is ended.
+    """
 
     def __init__(
         self,
@@ -30,26 +34,32 @@ class Performance:
         stand_in: StandIn,
         *,
         life: int = 1,
-        narrates: bool = False,
+        narration: Narration | None = None,
+        on_over: Callable[[Performance], None] = lambda performance: None,
         on_failure: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.stage = Stage(scenario, wire, life=life, narrates=narrates)
+        self.stage = Stage(scenario, wire, life=life, narration=narration)
         self.stand_in = stand_in
         self.wire = wire
         self.exit_code: int | None = None
         self.part = Part(scenario.id, life)
+        self._on_over = on_over
         self._on_failure = on_failure
         self._quiet = False
 
     def feed(self, data: bytes) -> None:
         """Take bytes of the client, b"" at their end. Never raises for anything a client sends."""
         for heard in self.wire.feed(data):
-            try:
-                if not self.stage.take(heard) or self._quiet:
-                    self.stand_in.take(heard)
-            except Exception:  # noqa: BLE001 - a fault of ours must not look like one of the client
-                self._break("while a message was handled")
+            self.take(heard)
         self.stage.wake()
+
+    def take(self, heard: Heard) -> None:
+        """One line of the client, which the script or the stand-in deals with. Never raises."""
+        try:
+            if not self.stage.take(heard) or self._quiet:
+                self.stand_in.take(heard)
+        except Exception:  # noqa: BLE001 - a fault of ours must not look like one of the client
+            self._break("while a message was handled")
 
     async def play(self) -> None:
         """Run the script to its end, whatever that is, and leave the connection to the stand-in."""
@@ -75,6 +85,7 @@ class Performance:
         except Exception:  # noqa: BLE001 - as above
             self._break("in the script")
         part.over = True
+        self._on_over(self)
         if self.exit_code is None and not self.wire.client_ended:
             self.wrap_up()
 
@@ -82,9 +93,13 @@ class Performance:
         """End what the script has left open, so that the client can end too; from now on the stand-in answers."""
         self._quiet = True
         self.stage.withdraw_all()
+        if self.stage.narration is not None:
+            self.stage.narration.release_anyway()
         for turn in self.stage.turns:
             if not turn.is_ended:
                 turn.end(on_purpose=True)
+        if self.stage.narration is not None:
+            self.stage.narration.release_anyway()
         for request in self.stage.leftover_requests():
             self.stand_in.answer(request.id, request.method, request.params)
 

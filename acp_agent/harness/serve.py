@@ -86,7 +86,6 @@ async def serve(
             wire,
             StandIn(wire, scenario.offer),
             life=file.life,
-            narrates=not driven,
             on_failure=on_failure,
         )
         performance.part.trace = trace_path.name

@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
-from acp_agent.harness.asked import ANSWER_S, NO_ANSWER, Answer, Asked
+from acp_agent.harness.asked import ANSWER_S, FOR_PEOPLE, NO_ANSWER, Answer, Asked
+from acp_agent.harness.narration import PATIENCE, HeldAnswer, Narration
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.turn import ClientRequest, StagedTurn
 from acp_agent.harness.verdict import Check, Remark
@@ -28,7 +29,6 @@ PROMPT_S: Final = 20.0
 GRACE_S: Final = 0.3
 """After a barrier, for clients that read on several threads: what they had in hand is on its way by then."""
 
-_FIRST_ID: Final = 501
 _QUEUED: Final = 1000
 
 
@@ -55,14 +55,16 @@ class Died(Exception):
 class Stage:
     """One scenario on one connection. life: which process of the agent this is, counted from 1.
 
-    narrates: a person watches, so `tell` speaks in the turn. notes: what `note` has put down for the look back.
+    narration: if a person watches, so that `tell` speaks in the turn. notes: what `note` puts down for the look back.
     """
 
-    def __init__(self, scenario: Scenario, wire: Wire, *, life: int = 1, narrates: bool = False) -> None:
+    def __init__(
+        self, scenario: Scenario, wire: Wire, *, life: int = 1, narration: Narration | None = None
+    ) -> None:
         self.scenario = scenario
         self.wire = wire
         self.life = life
-        self.narrates = narrates
+        self.narration = narration
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
         self.remarks: list[Remark] = []
@@ -73,9 +75,13 @@ class Stage:
         self._requests: deque[ClientRequest] = deque(maxlen=_QUEUED)
         self._notifications: deque[tuple[int, NotificationReceived]] = deque(maxlen=_QUEUED)
         self._asked: dict[tuple[type, RequestId], Asked] = {}
-        self._next_id = _FIRST_ID
         self._barriers = 0
         self._waiters: set[asyncio.Future[None]] = set()
+
+    @property
+    def narrates(self) -> bool:
+        """Whether a person watches."""
+        return self.narration is not None
 
     # -- reading
 
@@ -89,8 +95,8 @@ class Stage:
         """
         if ask is not None:
             self.tell(ask)
+        await self._await_needs(within_s)
         request = await self._next_request(("session/prompt",), within_s)
-        self._check_needs()
         if request is None:
             reason = f"the client sent no prompt within {within_s:g} s"
             if or_breaks is not None:
@@ -99,6 +105,8 @@ class Stage:
         turn = StagedTurn(self, request)
         self.turns.append(turn)
         self.begun = True
+        if self.narration is not None and self.narration.greeting and len(self.turns) == 1:
+            self.narration.say(turn.session_id, self.narration.greeting)
         # A client that cancels at once has sent the cancel with the prompt.
         for number, event in self._notifications:
             self._note_cancel(event, number)
@@ -140,7 +148,7 @@ class Stage:
                     return True
             return False
 
-        if not await self.until(arrived, within_s):
+        if not await self.until(arrived, self._patient(within_s)):
             raise NotExercised(user or f"the client sent no {method} within {within_s:g} s")
         return found[0]
 
@@ -149,6 +157,7 @@ class Stage:
 
         Raises ClientGone if the client leaves before.
         """
+        self._release()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + within_s
         while not condition():
@@ -175,6 +184,8 @@ class Stage:
     async def answers(self, asked: Iterable[Asked], within_s: float = ANSWER_S) -> list[Answer]:
         """The answers to several requests, NO_ANSWER for those that do not come within within_s in all."""
         waiting = list(asked)
+        if any(request.method in FOR_PEOPLE for request in waiting):
+            within_s = self._patient(within_s)
         await self.until(lambda: all(request.is_answered for request in waiting), within_s)
         return [request.answers[0] if request.answers else NO_ANSWER for request in waiting]
 
@@ -192,6 +203,7 @@ class Stage:
 
     async def pause(self, seconds: float) -> None:
         """Let time pass; what the client sends meanwhile is heard."""
+        self._release()
         await asyncio.sleep(seconds)
 
     @property
@@ -223,16 +235,16 @@ class Stage:
     ) -> Asked:
         """Send a request; its answer is awaited on what is returned. request_id: instead of the next number."""
         if request_id is None:
-            request_id = self._next_id
-            self._next_id += 1
+            request_id = self.wire.next_request_id()
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
         asked = self.listen(request_id, method)
-        asked.number = self.wire.send(message, on_purpose=on_purpose)
+        asked.number = self._send(message, on_purpose=on_purpose)
         return asked
 
     def listen(self, request_id: RequestId, method: str = "") -> Asked:
         """Expect an answer to a request that is sent raw, whatever its id is."""
-        asked = Asked(request_id, method, self.now_at, self.until)
+        patience = PATIENCE if self.narrates and method in FOR_PEOPLE else 1.0
+        asked = Asked(request_id, method, self.now_at, self.until, patience)
         self._asked[type(request_id), request_id] = asked
         self.wire.observer.asked.add((type(request_id), request_id))
         return asked
@@ -243,7 +255,7 @@ class Stage:
 
     def notify(self, method: str, params: Any, *, on_purpose: bool = False) -> int:
         """Send a notification; returns its number."""
-        return self.wire.send({"jsonrpc": "2.0", "method": method, "params": params}, on_purpose=on_purpose)
+        return self._send({"jsonrpc": "2.0", "method": method, "params": params}, on_purpose=on_purpose)
 
     def update(self, session_id: str, update: dict[str, Any], *, on_purpose: bool = False) -> int:
         """Send a `session/update`."""
@@ -252,30 +264,54 @@ class Stage:
 
     def send(self, message: dict[str, Any]) -> int:
         """Send a message of any form. Raises IllegalMove if it is illegal now."""
-        return self.wire.send(message)
+        return self._send(message)
 
     def send_on_purpose(self, message: dict[str, Any]) -> int:
         """Send a message that may be illegal: that is the point of it."""
-        return self.wire.send(message, on_purpose=True)
+        return self._send(message, on_purpose=True)
 
     def send_raw(self, data: bytes, *, broken_lines: int = 0) -> int:
         """Send bytes as they are. broken_lines: how many lines in them are no message at all."""
         self.wire.observer.broken_lines_sent += broken_lines
+        self._release()
         return self.wire.send_line(data)
 
     async def send_in_pieces(self, line: bytes, sizes: Iterable[int]) -> int:
         """Send a line in slices of these sizes, each read by the client before the next is written."""
+        self._release()
         return await self.wire.send_in_pieces(line, sizes)
 
     async def flushed(self) -> None:
         """Wait until the client's pipe has taken all that was sent; for scripts that send very much."""
+        self._release()
         await self.wire.flushed()
 
     def tell(self, text: str) -> None:
         """Speak to the person who watches, if one does: in the open turn."""
         turn = next((turn for turn in reversed(self.turns) if not turn.is_ended), None)
-        if self.narrates and turn is not None:
-            turn.say(f"{text}\n\n")
+        if self.narration is not None and turn is not None:
+            self.narration.say(turn.session_id, f"{text}\n\n")
+
+    def answer(self, request: ClientRequest, message: dict[str, Any], *, on_purpose: bool = False) -> int:
+        """Send the answer to a request of the client; ClientRequest does this. The end of a turn may be held back."""
+        if self.narration is None or request.method != "session/prompt":
+            return self._send(message, on_purpose=on_purpose)
+        session_id = request.params["sessionId"]
+        return self.narration.hold(HeldAnswer(session_id, request.id, message, on_purpose))
+
+    def _send(self, message: dict[str, Any], *, on_purpose: bool = False) -> int:
+        if self.narration is not None:
+            self.narration.release()
+            message = self.narration.renamed(message)
+        return self.wire.send(message, on_purpose=on_purpose)
+
+    def _release(self) -> None:
+        if self.narration is not None:
+            self.narration.release()
+
+    def _patient(self, within_s: float) -> float:
+        """Longer if it is a person who is waited for, and not a moment in which something must not happen."""
+        return within_s * PATIENCE if self.narrates and within_s >= ANSWER_S else within_s
 
     # -- judging
 
@@ -331,6 +367,7 @@ class Stage:
 
     def close_output(self) -> None:
         """Close the agent's standard output; it goes on reading."""
+        self._release()
         self.wire.close_output()
 
     # -- for whoever feeds the stage
@@ -388,6 +425,7 @@ class Stage:
 
     async def _next_request(self, methods: tuple[str, ...], within_s: float) -> ClientRequest | None:
         found: list[ClientRequest] = []
+        within_s = self._patient(within_s)
 
         def arrived() -> bool:
             for request in self._requests:
@@ -400,7 +438,12 @@ class Stage:
         await self.until(arrived, within_s)
         return found[0] if found else None
 
-    def _check_needs(self) -> None:
+    async def _await_needs(self, within_s: float) -> None:
+        """Wait for a prompt, and leave it to the stand-in if the client lacks what the scenario needs."""
+        if not self.scenario.needs:
+            return
+        prompted = "session/prompt"
+        await self.until(lambda: any(r.method == prompted for r in self._requests), self._patient(within_s))
         missing = [path for path in self.scenario.needs if not self.advertises(path)]
         if missing:
             raise NotApplicable(f"the client does not advertise {' and '.join(missing)}")

@@ -34,12 +34,12 @@ class Entry(NamedTuple):
 
 
 class Transcript:
-    """The entries of one connection; their numbers count on, whatever was dropped."""
+    """The entries of one connection; their numbers count on from first_number, whatever was dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_number: int = 0) -> None:
         self._first: list[Entry] = []
         self._last: deque[Entry] = deque(maxlen=_LAST)
-        self._count = 0
+        self._count = first_number
 
     def add(self, t: float, sender: str, label: str, data: bytes = b"") -> int:
         """Append an entry; returns its number."""

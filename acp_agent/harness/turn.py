@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_agent.harness.asked import Asked
+from acp_agent.harness.narration import PATIENCE
 from acp_agent.jsonrpc import codec
 from acp_agent.protocol.events import RequestReceived
 
@@ -41,7 +42,7 @@ class ClientRequest:
         """Answer with a result; returns the answer's number."""
         self.is_answered = True
         message = {"jsonrpc": "2.0", "id": self.id, "result": result}
-        return self._stage.wire.send(message, on_purpose=on_purpose)
+        return self._stage.answer(self, message, on_purpose=on_purpose)
 
     def answer_line(self, result: Any) -> bytes:
         """The answer as a line, for a script that writes it itself: from now on it counts as given."""
@@ -53,7 +54,7 @@ class ClientRequest:
         self.is_answered = True
         error = {"code": code, "message": message} | ({} if data is None else {"data": data})
         answer = {"jsonrpc": "2.0", "id": self.id, "error": error}
-        return self._stage.wire.send(answer, on_purpose=on_purpose)
+        return self._stage.answer(self, answer, on_purpose=on_purpose)
 
 
 class StagedTurn:
@@ -179,6 +180,8 @@ class StagedTurn:
         """
         from acp_agent.harness.stage import NotExercised  # the two know each other
 
+        if self._stage.narrates:
+            within_s *= PATIENCE
         await self._stage.until(lambda: self.is_cancelled, within_s)
         if self.cancelled_at is None:
             raise NotExercised(f"the turn was not cancelled within {within_s:g} s")

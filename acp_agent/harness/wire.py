@@ -19,6 +19,7 @@ from acp_agent.protocol.methods import Side
 from acp_agent.protocol.verdicts import Severity, Verdict
 from acp_agent.transport.trace import Direction, TraceWriter
 
+_FIRST_ID: Final = 501
 _FORBIDDING: Final = frozenset({Severity.VIOLATION, Severity.INFERRED})
 
 
@@ -70,6 +71,7 @@ class Wire:
         self._clock = clock
         self._start = clock()
         self._lines = LineBuffer()
+        self._next_id = _FIRST_ID
         self._waiting: list[bytes] | None = None
 
     @property
@@ -78,6 +80,11 @@ class Wire:
         return self._clock() - self._start
 
     # -- out
+
+    def next_request_id(self) -> int:
+        """An id that no request of the agent on this connection has had, unless a script has chosen it."""
+        self._next_id += 1
+        return self._next_id - 1
 
     def send(self, message: dict[str, Any], *, on_purpose: bool = False) -> int:
         """Write one message as a line; returns its number. Raises IllegalMove, unless it is illegal on purpose."""
