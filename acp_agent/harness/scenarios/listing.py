@@ -2,42 +2,92 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from acp_agent.harness.scenario import Offer, on_start, scenario
-from acp_agent.harness.stage import Stage
+from acp_agent.harness.stage import PROMPT_S, NotExercised, Stage
 from acp_agent.harness.turn import ClientRequest
 
 _LISTS: Final = Offer(capabilities={"sessionCapabilities": {"list": {}}})
 _CURSORS: Final = ('  page/2?=+&"ü🚀  ', '{"offset":2}', "0")
 _ASK: Final = "Look at the list of sessions, to its end, then send a message in a new one."
-_MOST_REQUESTS: Final = 8
+_NOT_LISTED: Final = "the sessions were not listed"
+_MOST_LISTS: Final = 8
+"""A list may be looked at again; who begins it more often than this goes round in circles."""
 
 
-def _session(number: int, request: ClientRequest) -> dict[str, Any]:
-    return {
-        "sessionId": f"listed-{number}",
-        "cwd": request.params.get("cwd") or "/",
-        "title": f"Session {number}",
-    }
+class _Pages:
+    """A list of so many pages, each with the cursor of the next; serves them and remembers what was asked.
+
+    Several lists may be read at once: a page may be asked for as often as the first one was.
+    """
+
+    def __init__(self, stage: Stage, cursors: Sequence[str], **last: Any) -> None:
+        self.asked: Counter[str | None] = Counter()
+        self._stage = stage
+        self._cursors = cursors
+        self._last = last
+
+    @property
+    def begun(self) -> int:
+        """How often the first page was asked for."""
+        return self.asked[None]
+
+    def serve(self, request: ClientRequest) -> None:
+        """Answer a request for a page. A cursor that nobody gave is an error, and breaks R-094."""
+        cursor = request.params.get("cursor")
+        self.asked[cursor] += 1
+        if cursor is None or self.knows(cursor):
+            number = 0 if cursor is None else self._cursors.index(cursor) + 1
+            over = number == len(self._cursors)
+            members = self._last if over else {"nextCursor": self._cursors[number]}
+            cwd = request.params.get("cwd") or "/"
+            session = {"sessionId": f"listed-{number}", "cwd": cwd, "title": None, "updatedAt": None}
+            request.respond({"sessions": [session], **members})
+        else:
+            request.fail(-32602, "Invalid params: no such cursor")
+
+    def knows(self, cursor: str) -> bool:
+        """Whether a cursor is one of those given out."""
+        return cursor in self._cursors
+
+    async def until_prompt(self) -> ClientRequest:
+        """Serve pages until the client prompts, and a little longer; the prompt."""
+        while self.begun <= _MOST_LISTS:
+            request = await self._stage.expect_any("session/list", "session/prompt", within_s=PROMPT_S)
+            if request is None:
+                raise NotExercised("the client sent no prompt after the list")
+            if request.method == "session/prompt":
+                await self._stage.barrier()
+                while (more := await self._stage.expect_any("session/list", within_s=0.1)) is not None:
+                    self.serve(more)
+                return request
+            self.serve(request)
+        raise NotExercised("the client lists its sessions again and again")
+
+    def beyond(self) -> set[str | None]:
+        """The cursors that were asked for after the last page."""
+        at_the_end = not self._cursors or self.asked[self._cursors[-1]] > 0
+        unknown = {cursor for cursor in self.asked if cursor is not None and not self.knows(cursor)}
+        repeated = {cursor for cursor, times in self.asked.items() if times > self.begun}
+        return (unknown if at_the_end else set()) | repeated
 
 
-def _page(request: ClientRequest, numbers: range, **members: Any) -> None:
-    request.respond({"sessions": [_session(number, request) for number in numbers], **members})
-
-
-async def _nothing_more(stage: Stage, rule: str, why: str) -> None:
-    """After the last page comes the prompt, and no further request for a page, before it or after."""
-    turn = await stage.prompt()
-    turn.say("The list is at its end.")
-    await stage.barrier()
-    more = await stage.expect_any("session/list", within_s=0.1)
-    if more is not None:
-        more.respond({"sessions": []})
-    # Without a cursor it is another list, which may be asked for at any time.
-    page = more is not None and "cursor" in more.params
-    stage.check(rule, not page, f"no further page, for {why}", "another session/list" if page else "none")
-    turn.end()
+async def _to_the_end(stage: Stage, pages: _Pages, why: str) -> None:
+    """Serve a list; no page may be asked for after its last."""
+    try:
+        prompt = await pages.until_prompt()
+    finally:
+        if pages.begun:
+            more, circles = pages.beyond(), pages.begun > _MOST_LISTS
+            saw = f"{pages.begun} times from the beginning" if circles else f"another, for the cursor {more}"
+            ok = not more and not circles
+            stage.check("R-093", ok, f"no further page, for {why}", "none" if ok else saw)
+    if not pages.begun:
+        raise NotExercised(_NOT_LISTED)
+    prompt.respond({"stopReason": "end_turn"})
 
 
 @scenario(
@@ -51,70 +101,39 @@ async def _nothing_more(stage: Stage, rule: str, why: str) -> None:
     survives=("R-094",),
 )
 async def pages(stage: Stage) -> None:
-    request = await stage.expect("session/list", user="the sessions were not listed")
-    for number, cursor in enumerate(_CURSORS):
-        _page(request, range(2 * number, 2 * number + 2), nextCursor=cursor)
-        found = await stage.expect_any("session/list", within_s=3.0)
-        if found is None or "cursor" not in found.params:
-            stage.not_exercised("R-094", "the client shows the first page only, as it may")
-            stage.not_exercised("R-093", "the client did not ask for the last page")
-            return
-        request, sent = found, found.params.get("cursor")
-        stage.check("R-094", sent == cursor, f"the cursor {cursor!r} as it came", repr(sent), request.number)
-    _page(request, range(6, 7))
-    await _nothing_more(stage, "R-093", "there was no nextCursor")
+    served = _Pages(stage, _CURSORS)
+    await _to_the_end(stage, served, "there was no nextCursor")
+    for cursor in (cursor for cursor in served.asked if cursor is not None):
+        known = served.knows(cursor)
+        stage.check("R-094", known, "a cursor just as it was given", f"the cursor {cursor!r}")
+    if set(served.asked) == {None}:
+        stage.not_exercised("R-094", "the client shows the first page only, as it may")
 
 
-@scenario(
-    "list/null-cursor",
-    "The only page has the nextCursor null",
-    rules=("R-093",),
-    offer=_LISTS,
-    plays=("session/list",),
-    user=(on_start("list"),),
-    ask=_ASK,
-    survives=("R-093",),
-)
-async def null_cursor(stage: Stage) -> None:
-    request = await stage.expect("session/list", user="the sessions were not listed")
-    session = {**_session(1, request), "title": None, "updatedAt": None}
-    request.respond({"sessions": [session], "nextCursor": None})
-    await _nothing_more(stage, "R-093", "nextCursor is null")
+def _short(name: str, title: str, why: str, **last: Any) -> None:
+    """A list of one page, which ends in one way or another."""
+
+    @scenario(
+        f"list/{name}",
+        title,
+        rules=("R-093",),
+        offer=_LISTS,
+        plays=("session/list",),
+        user=(on_start("list"),),
+        ask=_ASK,
+        survives=("R-093",),
+    )
+    async def play(stage: Stage) -> None:
+        await _to_the_end(stage, _Pages(stage, (), **last), why)
+
+
+_short("null-cursor", "The only page has the nextCursor null", "nextCursor is null", nextCursor=None)
+_short("nothing-to-list", "There is no session to list", "the list is empty", sessions=[])
 
 
 @scenario(
     "list/empty-cursor",
-    "Page after page has an empty string as nextCursor",
-    rules=("R-094", "R-306"),
-    offer=_LISTS,
-    plays=("session/list",),
-    user=(on_start("list"),),
-    ask=_ASK,
-    survives=("R-306",),
-)
-async def empty_cursor(stage: Stage) -> None:
-    request = await stage.expect("session/list", user="the sessions were not listed")
-    _page(request, range(1), nextCursor="")
-    asked = 0
-    while (found := await stage.expect_any("session/list", "session/prompt", within_s=5.0)) is not None:
-        if found.method == "session/prompt":
-            found.respond({"stopReason": "end_turn"})
-            break
-        asked += 1
-        sent = found.params.get("cursor")
-        stage.check("R-094", sent == "", "the empty cursor as it came", repr(sent), found.number)
-        # An empty cursor is a cursor to some and the end to others; two pages are enough to see which.
-        _page(found, range(asked, asked + 1), **({"nextCursor": ""} if asked < 2 else {}))
-        if asked > _MOST_REQUESTS:
-            break
-    stage.check("R-306", asked <= 2, "no request after the last page", f"{asked} more pages asked for")
-    if not asked:
-        stage.check("R-094", True, "the empty cursor as it came, or none", "no further page was asked for")
-
-
-@scenario(
-    "list/nothing-to-list",
-    "There is no session to list",
+    "A page has an empty string as nextCursor: a cursor to some, the end to others",
     rules=("R-093",),
     offer=_LISTS,
     plays=("session/list",),
@@ -122,10 +141,8 @@ async def empty_cursor(stage: Stage) -> None:
     ask=_ASK,
     survives=("R-093",),
 )
-async def nothing_to_list(stage: Stage) -> None:
-    request = await stage.expect("session/list", user="the sessions were not listed")
-    request.respond({"sessions": []})
-    await _nothing_more(stage, "R-093", "the list is empty")
+async def empty_cursor(stage: Stage) -> None:
+    await _to_the_end(stage, _Pages(stage, ("",)), "the page after the empty cursor was the last")
 
 
 @scenario(
@@ -138,15 +155,16 @@ async def nothing_to_list(stage: Stage) -> None:
     ask="Look at the list of sessions, which fails; then send a message in a new one.",
 )
 async def refused(stage: Stage) -> None:
-    request: ClientRequest | None
-    request = await stage.expect("session/list", user="the sessions were not listed")
     attempts = 0
-    while request is not None and request.method == "session/list" and attempts <= _MOST_REQUESTS:
+    request = await stage.expect_any("session/list", "session/prompt")
+    while request is not None and request.method == "session/list" and attempts <= _MOST_LISTS:
         attempts += 1
         request.fail(-32603, "Internal error", {"details": "the index is broken"})
         request = await stage.expect_any("session/list", "session/prompt")
-    few = attempts <= _MOST_REQUESTS
-    stage.check("R-306", few, f"no more than {_MOST_REQUESTS} attempts", f"{attempts} attempts")
+    if not attempts:
+        raise NotExercised(_NOT_LISTED)
+    few = attempts <= _MOST_LISTS
+    stage.check("R-306", few, f"no more than {_MOST_LISTS} attempts", f"{attempts} attempts")
     if request is not None and request.method == "session/prompt":
         stage.check("R-304", True, "a prompt in a new session", "it came", request.number)
         request.respond({"stopReason": "end_turn"})

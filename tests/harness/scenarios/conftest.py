@@ -25,7 +25,8 @@ class Puppet:
     """The client's end of a connection, and the Port of the agent's.
 
     answers: what it says to a request, by method; a callable gets the params. Without one: -32601. Answers come after
-    delay_s. shown: the display record, in which the text of messages and the ends of turns are put down by `prompt`.
+    delay_s; a method in holds gets none. asked: all requests; notices: all notifications but updates. shown: the
+    display record, in which the text of messages and the ends of turns are put down by `prompt`.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -33,12 +34,16 @@ class Puppet:
         self.performance = Performance(scenario, wire, StandIn(wire, scenario.offer))
         self.answers: dict[str, Any] = {}
         self.delay_s = 0.0
+        self.holds: set[str] = set()
+        self.asked: list[Message] = []
+        self.notices: list[Message] = []
         self.updates: list[Message] = []
         self.shown: list[Message] = []
         self.text = ""
         self.session = ""
         self.turn = 0
         self._received = b""
+        self._heard = asyncio.Event()
         self._calls: dict[int, asyncio.Future[Message]] = {}
         self._next_id = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,6 +62,12 @@ class Puppet:
 
     def send(self, message: Message) -> None:
         self.performance.feed(orjson.dumps(message) + b"\n")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Let the agent go on until it is so, looked at after each of its messages."""
+        while not condition():
+            self._heard.clear()
+            await self._heard.wait()
 
     def leave(self) -> None:
         self.performance.feed(b"")
@@ -118,8 +129,15 @@ class Puppet:
             self.updates.append(update)
             if update["sessionUpdate"] == "agent_message_chunk":
                 self.text += update["content"].get("text", "")
+        else:
+            self.notices.append(message)
+        self._heard.set()
 
     async def _answer(self, message: Message) -> None:
+        self.asked.append(message)
+        self._heard.set()
+        if message["method"] in self.holds:
+            return
         await asyncio.sleep(self.delay_s)
         made = self.answers.get(message["method"], {"error": {"code": -32601, "message": "Method not found"}})
         if callable(made):
