@@ -27,9 +27,10 @@ def scratch(stage: Stage, turn: StagedTurn) -> Iterator[Path]:
     Raises NotExercised when none can be made there: the client may be on another machine.
     """
     session = stage.wire.observer.connection.conversation.sessions.get(turn.session_id)
-    cwd = session.cwd if session is not None else ""
+    if session is None or not session.cwd:
+        raise NotExercised("the session's directory is not known")
     try:
-        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=os.path.realpath(cwd)))
+        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=os.path.realpath(session.cwd)))
     except OSError as error:
         raise NotExercised(f"no files can be put into the session's directory: {error}") from error
     try:

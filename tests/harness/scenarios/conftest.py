@@ -76,9 +76,9 @@ class Puppet:
         params = {"protocolVersion": 1, "clientCapabilities": capabilities}
         return await self.call("initialize", params)
 
-    async def open(self) -> Message:
+    async def open(self, cwd: str = "/project") -> Message:
         """session/new; its id is used from then on, if there is one."""
-        answer = await self.call("session/new", {"cwd": "/project", "mcpServers": []})
+        answer = await self.call("session/new", {"cwd": cwd, "mcpServers": []})
         self.session = answer.get("result", {}).get("sessionId", self.session)
         return answer
 
