@@ -107,13 +107,18 @@ class Terminal:
             self._reader.join(2)
         data, cut = self._output, self._cut
         if self._limit is not None and len(data) > self._limit:
-            data, cut = data[len(data) - self._limit :], True
-            while data and data[0] & 0xC0 == 0x80:
-                data = data[1:]
+            data, cut = self.end_of(data, self._limit), True
         result: Params = {"output": data.decode("utf-8", "replace"), "truncated": cut}
         if ended:
             result["exitStatus"] = self.exit_status()
         return result
+
+    def end_of(self, data: bytes, limit: int) -> bytes:
+        """As much of the end as the limit allows, in whole characters."""
+        data = data[len(data) - limit :]
+        while data and data[0] & 0xC0 == 0x80:
+            data = data[1:]
+        return data
 
     @property
     def has_ended(self) -> bool:
@@ -138,6 +143,8 @@ class Terminal:
 class Terminals:
     """The terminals of a connection. waiting: requests for an exit that has not come yet."""
 
+    terminal = Terminal
+
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
         self._live: dict[str, Terminal] = {}
@@ -149,7 +156,7 @@ class Terminals:
         if params.get("cwd") and not Path(params["cwd"]).is_absolute():
             raise Refusal(-32602, "Invalid params: cwd is relative")
         try:
-            terminal = Terminal(params, self._cwd)
+            terminal = self.terminal(params, self._cwd)
         except OSError as error:
             raise Refusal(-32603, f"Internal error: {error}") from error
         self._count += 1
@@ -166,8 +173,12 @@ class Terminals:
     def release(self, params: Params) -> Params:
         """Kill what runs, forget the id."""
         self.find(params).kill()
-        del self._live[params["terminalId"]]
+        self.forget(params)
         return {}
+
+    def forget(self, params: Params) -> None:
+        """From now on the id is unknown."""
+        del self._live[params["terminalId"]]
 
     def close(self) -> None:
         """End everything."""
