@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_agent.harness.aftermath import Aftermath
 from acp_agent.harness.asked import ANSWER_S, Asked
 from acp_agent.harness.scenario import Offer, choose, scenario
+from acp_agent.harness.scenarios import shown
 from acp_agent.harness.scenarios.streaming import NO_TEXT
 from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ALLOW_OR_REJECT, StagedTurn
@@ -16,8 +18,6 @@ _JUNK: dict[str, Any] = {
         "example.org/junk": [1, {"a": None}],
         "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         "": "",
-        "sessionId": "not this one",
-        "update": {"sessionUpdate": "plan"},
         "number": 1e300,
     }
 }
@@ -203,6 +203,46 @@ async def unknown_members(stage: Stage) -> None:
 )
 async def meta_of_others(stage: Stage) -> None:
     await _play_all(stage, _with_junk, "R-247", "a _meta that means nothing to it")
+
+
+def _reads_beside_meta(after: Aftermath) -> None:
+    after.check_shown_whole("R-247")
+    display = shown.display_of(after, "R-247")
+    reason = display.stop_reason(1) if display is not None else None
+    if reason is not None:
+        after.check("R-247", reason == "end_turn", "the stop reason end_turn, that of _meta is none", reason)
+
+
+@scenario(
+    "forward/meta-named-like-members",
+    "A _meta has members of the same names as the ones beside it",
+    rules=("R-247",),
+    user=(choose("allow_once"),),
+    ask="Allow the tool once.",
+    survives=("R-247",),
+    aftermath=_reads_beside_meta,
+)
+async def meta_named_like_members(stage: Stage) -> None:
+    turn = await stage.prompt()
+    other = {"sessionUpdate": "agent_message_chunk", "content": _text("Not this. ")}
+    ids = {"sessionId": "another", "session_id": "another"}
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": _text("This. "), "_meta": other}
+    turn.note_said("This. ")
+    params = {
+        "sessionId": turn.session_id,
+        "update": chunk,
+        "_meta": {**ids, "update": other, "params": other},
+    }
+    stage.notify("session/update", params)
+    turn.tool_call("ask", "Ask", _meta={"toolCallId": "another", "title": "Another", "status": "completed"})
+    call = {"toolCallId": "ask", "_meta": {"toolCallId": "another"}}
+    question = {"sessionId": turn.session_id, "toolCall": call, "options": _OPTIONS}
+    meta = {**ids, "toolCall": {"toolCallId": "another"}, "options": [], "outcome": {"outcome": "cancelled"}}
+    asked = stage.call("session/request_permission", {**question, "_meta": meta})
+    await _check_understood(stage, "R-247", asked, "a _meta with the names of its members")
+    turn.tool_update("ask", "completed", on_purpose=True)
+    await stage.check_alive("R-247", after="a _meta with the names of members")
+    turn.end(_meta={"stopReason": "refusal", "stop_reason": "refusal"})
 
 
 @scenario(

@@ -15,6 +15,7 @@ from acp_agent.protocol import schema
 ASKING = [
     "forward/unknown-members",
     "forward/meta-of-others",
+    "forward/meta-named-like-members",
     "forward/null-for-all-optional",
 ]
 JSON = st.recursive(
