@@ -6,19 +6,21 @@ summary to put in. Deliberately absent: when to compress (turn.py, commands.py) 
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final, NamedTuple
 
 from acp_agent.agent.history import History
-from acp_agent.llm.errors import ModelError
-from acp_agent.llm.model import Message, Model, TextDelta
+from acp_agent.llm.errors import ContextOverflow, ModelError, ModelRefused
+from acp_agent.llm.model import Finished, FinishReason, Message, Model, TextDelta
 
 # What a token is in characters where no server has counted: near enough for a person to see the effect.
 _CHARACTERS_A_TOKEN: Final = 4
-# Of one message in the transcript: what a tool printed is rarely worth more than its head and its tail.
-_MESSAGE_CHARACTERS: Final = 4000
+# Of one message in the transcript: what a tool printed is rarely worth more than its head and its tail. Where the
+# model has no room for so much, or none left for its summary, it gets less.
+_MESSAGE_CHARACTERS: Final = (4000, 800, 160)
 
 _TASK: Final = """\
 You compress the older part of a conversation between a user and a coding agent, so that the agent can go on without \
@@ -65,32 +67,55 @@ async def compact(
 
 
 async def _summary(older: Sequence[Message], model: Model) -> str:
+    *more, least = _MESSAGE_CHARACTERS
+    for limit in more:
+        with contextlib.suppress(ContextOverflow):
+            return await _written(older, model, limit)
+    return await _written(older, model, least)
+
+
+async def _written(older: Sequence[Message], model: Model, limit: int) -> str:
+    """The model's summary of a transcript with at most limit characters of each message."""
     request: list[Message] = [
         {"role": "system", "content": _TASK},
-        {"role": "user", "content": "\n\n".join(_shown(message) for message in older)},
+        {"role": "user", "content": "\n\n".join(_shown(message, limit) for message in older)},
     ]
     text: list[str] = []
     async with aclosing(model.stream(request, ())) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 text.append(event.text)
+            elif isinstance(event, Finished):
+                _require_whole(event.reason)
     return "".join(text).strip()
 
 
-def _shown(message: Message) -> str:
+def _require_whole(reason: FinishReason) -> None:
+    """Half a summary would lose the other half for good."""
+    if reason is FinishReason.LENGTH:
+        raise ContextOverflow(
+            "the model's summary was cut off; raise model.maxTokens, or begin anew with /new"
+        )
+    if reason is FinishReason.CONTENT_FILTER:
+        raise ModelRefused("the model declined to write a summary")
+
+
+def _shown(message: Message, limit: int) -> str:
     """A message as a paragraph of the transcript."""
-    parts = [_clipped(str(message.get("content") or ""))]
+    is_summary = "summary" in message
+    # What is left of the turns before that is not cut down again.
+    parts = [_clipped(str(message.get("content") or ""), _MESSAGE_CHARACTERS[0] if is_summary else limit)]
     calls = message.get("tool_calls")
     if isinstance(calls, list):
-        parts += [f"[calls {_clipped(str(call['function']))}]" for call in calls]
-    who = "summary of what came before" if message.get("summary") else message["role"]
+        parts += [f"[calls {_clipped(str(call['function']), limit)}]" for call in calls]
+    who = "summary of what came before" if is_summary else message["role"]
     return f"{who}: " + "\n".join(part for part in parts if part)
 
 
-def _clipped(text: str) -> str:
-    if len(text) <= _MESSAGE_CHARACTERS:
+def _clipped(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    half = _MESSAGE_CHARACTERS // 2
+    half = limit // 2
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
 
 

@@ -93,7 +93,8 @@ class PromptTurn:
                 raise
         except (ModelError, TurnFailed) as error:
             self._engine.log.trace(error)
-            await self._break_off(_failure(str(error)))
+            way_out = "; /new begins a conversation without it" if isinstance(error, ContextOverflow) else ""
+            await self._break_off(_failure(f"{error}{way_out}"))
         except Exception as error:  # noqa: BLE001 - the one place where a bug inside a turn ends up
             self._engine.log.trace(error)
             what = str(error).partition("\n")[0]
@@ -181,14 +182,17 @@ class PromptTurn:
         try:
             return await self._ask_model()
         except ContextOverflow:
-            if self._has_compressed:
+            if self._has_compressed or not await self._make_room():
                 raise
-            self._has_compressed = True
-            # The open turn counts as one: it is kept in any case.
-            for keep in sorted({max(1, self._engine.context.keep_last_turns), 1}, reverse=True):
-                if await self._compress("the context is too small", keep):
-                    return await self._ask_model()
-            raise
+            return await self._ask_model()
+
+    async def _make_room(self) -> bool:
+        """Compress once in this turn, which is itself one of the turns that are kept."""
+        self._has_compressed = True
+        keep = max(1, self._engine.context.keep_last_turns)
+        return await self._compress(
+            "the context is too small", keep if self.session.history.older_turns(keep) else 1
+        )
 
     async def _compress(self, why: str, keep_last_turns: int) -> bool:
         session = self.session

@@ -9,7 +9,7 @@ import pytest
 
 from acp_agent.agent.compaction import compact
 from acp_agent.agent.history import History
-from acp_agent.llm.errors import ModelError
+from acp_agent.llm.errors import ContextOverflow, ModelError
 from acp_agent.llm.model import Finished, FinishReason, TextDelta, ToolCallReady
 
 
@@ -72,6 +72,7 @@ def test_the_line_counts_messages_and_tokens(kit: Any) -> None:
         ([TextDelta("half"), ModelError("broke off")], "broke off"),
         ([Finished(FinishReason.STOP, None)], "no summary"),
         ([TextDelta(" \n"), Finished(FinishReason.STOP, None)], "no summary"),
+        ([TextDelta("half"), Finished(FinishReason.CONTENT_FILTER, None)], "declined"),
     ],
 )
 def test_a_failure_leaves_the_history_as_it_was(kit: Any, reply: list[Any], why: str) -> None:
@@ -120,5 +121,44 @@ def test_cancelled_it_changes_nothing_and_lets_go_of_the_model(kit: Any) -> None
         await asyncio.wait([task])
         assert history.records() == before
         assert model.closed == 1
+
+    kit.run(scenario())
+
+
+TOO_LITTLE_ROOM = [
+    [ContextOverflow("too long")],
+    [TextDelta("half"), Finished(FinishReason.LENGTH, None)],
+]
+
+
+@pytest.mark.parametrize("reply", TOO_LITTLE_ROOM, ids=["for the transcript", "for the summary"])
+def test_where_there_is_little_room_the_transcript_gets_shorter(kit: Any, reply: list[Any]) -> None:
+    """A conversation that has outgrown the model can still be compressed; a summary is never cut down again."""
+
+    async def scenario() -> None:
+        model = kit.HandModel(reply, reply, [TextDelta("short"), Finished(FinishReason.STOP, None)])
+        history = conversation(3)
+        history.summarise(history.older_turns(2), "old summary " + "s" * 3000)
+        assert (await compact(history, model, keep_last_turns=1, input_tokens=None)).changed
+        lengths = [len(asked[1]["content"]) for asked in model.asked]
+        assert lengths == sorted(set(lengths), reverse=True)
+        assert all("s" * 3000 in asked[1]["content"] for asked in model.asked)
+
+    kit.run(scenario())
+
+
+@pytest.mark.parametrize("reply", TOO_LITTLE_ROOM, ids=["for the transcript", "for the summary"])
+def test_where_there_is_no_room_at_all_nothing_changes(kit: Any, reply: list[Any]) -> None:
+    """Half a summary is none: the history is kept, and the sentence says what can be done or what is wrong."""
+
+    async def scenario() -> None:
+        model = kit.HandModel(*[reply] * 9)
+        history = conversation(3)
+        before = history.records()
+        done = await compact(history, model, keep_last_turns=1, input_tokens=None)
+        assert not done.changed
+        assert done.line.startswith("[compact: failed, history kept: ")
+        assert history.records() == before
+        assert len(model.asked) < 5
 
     kit.run(scenario())

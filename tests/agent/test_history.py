@@ -251,3 +251,42 @@ def test_whatever_a_turn_leaves_open_its_end_makes_it_valid(turns: list[list[tup
                 break
         history.end_turn(STAND_IN)
         assert is_valid(history.messages()[1:])
+
+
+@given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 4), max_size=4), st.booleans())
+def test_compressing_cuts_no_turn_and_parts_no_call_from_its_result(
+    shapes: list[int], keeps: list[int], open_turn: bool
+) -> None:
+    """However often a history is compressed: valid, the newest turns untouched, one summary, nothing said twice."""
+    history = History("s")
+    for number, calls in enumerate(shapes):
+        history.begin_turn(f"q{number}")
+        for index in range(calls):
+            history.add_answer("", [call(f"t{number}.{index}.{part}") for part in range(index + 1)])
+            for part in range(index + 1):
+                history.add_result(f"t{number}.{index}.{part}", "out")
+        history.add_answer(f"a{number}")
+        history.end_turn(STAND_IN)
+    if open_turn:
+        history.begin_turn("open")
+    for number, keep in enumerate(keeps):
+        before = history.records()
+        older = history.older_turns(keep)
+        questions = [one["content"] for one in before if one["role"] == "user" and "summary" not in one]
+        if not older:
+            assert len(questions) <= keep
+            continue
+        history.summarise(older, f"summary {number}")
+        after = history.records()
+        assert after[1] == {"role": "user", "content": f"summary {number}", "summary": True}
+        assert after[2:] == before[1 + len(older) :]
+        assert sum("summary" in one for one in after) == 1
+        assert [one["content"] for one in after[2:] if one["role"] == "user"] == questions[
+            len(questions) - keep :
+        ]
+        assert is_valid(history.messages()[1:])
+    history.add_answer("answer")
+    history.end_turn(STAND_IN)
+    assert is_valid(history.messages()[1:])
+    again = History("s", history.records())
+    assert again.records() == history.records()

@@ -123,7 +123,7 @@ def test_the_steps_are_limited(kit: Any, wired: Any) -> None:
     ("failure", "said"),
     [
         (ModelUnreachable("nobody at http://x"), "error: nobody at http://x"),
-        (ContextOverflow("too long"), "error: too long"),
+        (ContextOverflow("too long"), "error: too long; /new begins a conversation without it"),
         (ValueError("a bug\nwith lines"), "error: internal error: ValueError: a bug"),
         (RecursionError(), "error: internal error: RecursionError: "),
         (asyncio.CancelledError(), "error: internal error: the model call stopped by itself"),
