@@ -69,7 +69,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
     serve = commands.add_parser("serve", help="be the agent that a client starts, and test that client")
     _add_choice(serve)
-    serve.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
+    serve.add_argument(
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="where the report goes (the harness names the place in the chat)",
+    )
     serve.add_argument("--parts", metavar="DIR", type=Path, help=argparse.SUPPRESS)
     serve.add_argument("--driven", action="store_true", help=argparse.SUPPRESS)
     serve.add_argument(login.OPTION, dest="log_in", help=argparse.SUPPRESS)
@@ -121,15 +126,38 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from acp_agent.harness.serve import serve_one  # each command pays for its own imports only
-
     chosen = select(options.scenario)
-    if len(chosen) == 1:
-        directory = options.parts or (options.report or Path("acp-harness-report")) / chosen[0].command
+    if options.parts is not None:
+        from acp_agent.harness.serve import serve_one  # each command pays for its own imports only
+
+        if len(chosen) != 1:
+            return _refuse("choose one scenario with --scenario")
         if options.log_in is not None:
-            return login.log_in(chosen[0], directory, options.log_in)
-        return serve_one(chosen[0], directory, driven=options.driven)
-    return _refuse("choose one scenario with --scenario")
+            return login.log_in(chosen[0], options.parts, options.log_in)
+        return serve_one(chosen[0], options.parts, driven=options.driven)
+
+    from acp_agent.harness.book import Book
+    from acp_agent.harness.menu import serve_menu
+
+    directory = (options.report or _place_of_a_person()).absolute()
+    first = chosen[0] if len(chosen) == 1 else None
+    try:
+        if options.log_in is not None:
+            book = Book(directory, chosen)
+            scenario = book.due() or first
+            if scenario is None:
+                return _refuse("no scenario is being played that has a login")
+            return login.log_in(scenario, book.home(scenario), options.log_in)
+        return serve_menu(chosen, directory, first)
+    except OSError as error:
+        return _refuse(f"the report cannot be written: {error}")
+
+
+def _place_of_a_person() -> Path:
+    """Where a report goes that nobody has named a place for: an editor starts agents in other people's projects."""
+    import platformdirs
+
+    return platformdirs.user_state_path("acp-agent", appauthor=False) / "harness"
 
 
 def _run(options: argparse.Namespace) -> int:

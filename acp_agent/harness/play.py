@@ -89,6 +89,14 @@ class Performance:
         if self.exit_code is None and not self.wire.client_ended:
             self.wrap_up()
 
+    def call_off(self, reason: str) -> None:
+        """The script was cancelled before its end: what was seen until then counts."""
+        self.part.reason = reason
+        self.part.over = True
+        self._on_over(self)
+        if not self.wire.client_ended:
+            self.wrap_up()
+
     def wrap_up(self) -> None:
         """End what the script has left open, so that the client can end too; from now on the stand-in answers."""
         self._quiet = True

@@ -6,6 +6,7 @@ Deliberately absent: the layout of the other two (junit.py, page.py), and every 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -198,7 +199,7 @@ def _describe_part(result: ScenarioResult, part: Part) -> dict[str, Any]:
 
 def trace_path(result: ScenarioResult, part: Part) -> str:
     """Where the raw record of a connection is, from the report's directory."""
-    return f"{result.scenario.command}/{part.trace}" if part.trace else ""
+    return posixpath.normpath(f"{result.scenario.command}/{part.trace}") if part.trace else ""
 
 
 def told(checks: tuple[Check, ...]) -> tuple[Check, ...]:

@@ -33,6 +33,8 @@ Step = dict[str, Any]
 
 NOTHING_TO_DO: Final = "Nothing: just let the turn run."
 DEFAULT_DEADLINE_S: Final = 30.0
+_ENDINGS: Final = frozenset({"die", "close_output"})
+_NO_CODE: Final = (lambda: None).__code__
 _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
 
 
@@ -94,6 +96,16 @@ class Scenario:
     def fits_in_a_session(self) -> bool:
         """Whether it can be played in a session that is open already, among others: it needs no agent of its own."""
         return self.plays == {"session/prompt"} and self.offer == Offer() and self.lives == 1
+
+    @property
+    def wants_person(self) -> bool:
+        """Whether somebody has to do something beyond the first prompt."""
+        return bool(self.user) or self.ask != NOTHING_TO_DO
+
+    @property
+    def ends_agent(self) -> bool:
+        """Whether nothing can be played after it in the same process. Read off its script, which cannot forget it."""
+        return not _ENDINGS.isdisjoint(getattr(self.play, "__code__", _NO_CODE).co_names)
 
     @property
     def all_rules(self) -> tuple[str, ...]:
