@@ -7,7 +7,6 @@ at start than all of it.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import traceback
@@ -16,8 +15,6 @@ from typing import Final
 # What a pipe takes in one piece once poll() says that it takes anything.
 _PIECE_BYTES: Final = 4096
 _STDERR: Final = 2
-# Lines are gathered for a moment, so that saying something does not stand between two messages to the client.
-_GATHER_S: Final = 0.01
 
 
 class Log:
@@ -26,7 +23,6 @@ class Log:
     def __init__(self, *, debug: bool = False) -> None:
         self.debug_on = debug
         self._lost = 0
-        self._waiting: list[bytes] = []
 
     def banner(self, line: str) -> None:
         """A line as it is."""
@@ -47,26 +43,19 @@ class Log:
             for line in "".join(traceback.format_exception(error)).splitlines():
                 self._write(line)
 
-    def flush(self) -> None:
-        """Write what waits; the end of the program must not leave it behind."""
-        waiting, self._waiting = self._waiting, []
-        if self._lost and _put(f"[acp] {self._lost} line(s) lost: standard error was not read\n".encode()):
-            self._lost = 0
-        if self._lost or not _put(b"".join(waiting)):
-            self._lost += len(waiting)
-
     def _write(self, line: str) -> None:
+        if self._lost:
+            note = f"[acp] {self._lost} line(s) lost: standard error was not read\n".encode()
+            if not _put(note):
+                self._lost += 1
+                return
+            self._lost = 0
         # A control character in a name or a path must not act on the terminal that shows the log, nor make two lines.
         shown = line
         if not line.isprintable():
             shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
-        self._waiting.append(f"{shown}\n".encode("utf-8", "replace"))
-        if len(self._waiting) > 1:
-            return  # one that waits will take this one along
-        try:
-            asyncio.get_running_loop().call_later(_GATHER_S, self.flush)
-        except RuntimeError:
-            self.flush()  # before the loop and after it nothing would come to do it
+        if not _put(f"{shown}\n".encode("utf-8", "replace")):
+            self._lost += 1
 
 
 def _put(data: bytes) -> bool:

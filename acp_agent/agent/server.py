@@ -273,7 +273,6 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
             return await Server(settings, make_engine, descriptors, log).run()
         finally:
             await model.aclose()
-            log.flush()
             _ignore_signals()
 
     return asyncio.run(serve())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -105,17 +104,3 @@ def test_a_closed_standard_error_is_no_error() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"alive\n")
-
-
-def test_lines_said_in_one_go_are_written_together_and_in_order(capfd: pytest.CaptureFixture[str]) -> None:
-    """Saying something does not stand between two messages; the end of the program leaves nothing behind."""
-
-    async def scenario() -> None:
-        log = Log()
-        log.say("first")
-        log.say("second")
-        assert capfd.readouterr().err == ""
-        log.flush()
-
-    asyncio.run(scenario())
-    assert capfd.readouterr().err == "[acp] first\n[acp] second\n"
