@@ -12,7 +12,37 @@ if TYPE_CHECKING:
 
 LONGEST_MODULE_LINES = 500
 
-WITHOUT_OWN_TEST: dict[str, str] = {}
+HARNESS_MODULES = (
+    "aftermath",
+    "asked",
+    "catalogue",
+    "commands",
+    "display",
+    "observer",
+    "part",
+    "plan",
+    "play",
+    "port",
+    "progress",
+    "result",
+    "scenario",
+    "scenarios.forward",
+    "scenarios.framing",
+    "scenarios.handshake",
+    "scenarios.ids",
+    "scenarios.misbehaviour",
+    "scenarios.permission",
+    "serve",
+    "stage",
+    "standin",
+    "transcript",
+    "turn",
+    "wire",
+)
+WITHOUT_OWN_TEST: dict[str, str] = {
+    f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: a scenario against whole clients, right and wrong, uses it"
+    for name in HARNESS_MODULES
+}
 """Modules with behaviour that another file tests -> that file, and why it is the better place."""
 
 SPEAKS_TO_A_PERSON = ("acp_agent.cli", "acp_agent.client.")
