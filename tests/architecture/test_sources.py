@@ -40,7 +40,7 @@ HARNESS_MODULES = (
     "wire",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {
-    f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: a scenario against whole clients, right and wrong, uses it"
+    f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: whole clients, right and wrong, use it"
     for name in HARNESS_MODULES
 }
 """Modules with behaviour that another file tests -> that file, and why it is the better place."""

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'setup/odd-session-id': {'R-074'},
+    "setup/odd-session-id": {"R-074"},
 }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'forward/meta-of-others': {'R-247'},
-    'forward/meta-named-like-members': {'R-247'},
+    "forward/meta-of-others": {"R-247"},
+    "forward/meta-named-like-members": {"R-247"},
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'usage/all-forms': {'R-303'},
+    "usage/all-forms": {"R-303"},
 }
 
 

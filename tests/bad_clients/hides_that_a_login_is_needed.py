@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'auth/prompt-wants-login': {'R-057'},
+    "auth/prompt-wants-login": {"R-057"},
 }
 
 

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import Failed, RawClient, main
 
 BREAKS = {
-    '*': {'R-041'},
-    'setup/plain-conversation': {'R-041'},
+    "*": {"R-041"},
+    "setup/plain-conversation": {"R-041"},
 }
 
 

@@ -9,11 +9,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'auth/login-then-session': {'R-044'},
-    'auth/login-answered-with-null': {'R-044'},
-    'auth/terminal-method-beside-another': {'R-044'},
-    'auth/session-refused-for-ever': {'R-044'},
-    'auth/login-refused-for-ever': {'R-044'},
+    "auth/login-then-session": {"R-044"},
+    "auth/login-answered-with-null": {"R-044"},
+    "auth/terminal-method-beside-another": {"R-044"},
+    "auth/session-refused-for-ever": {"R-044"},
+    "auth/login-refused-for-ever": {"R-044"},
 }
 
 

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import Failed, RawClient, main
 
 BREAKS = {
-    'auth/session-refused-for-ever': {'R-306'},
-    'auth/login-refused-for-ever': {'R-306'},
+    "auth/session-refused-for-ever": {"R-306"},
+    "auth/login-refused-for-ever": {"R-306"},
 }
 
 

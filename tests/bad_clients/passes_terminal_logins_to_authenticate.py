@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'auth/terminal-login': {'R-045'},
-    'auth/terminal-login-fails': {'R-045'},
-    'auth/terminal-method-beside-another': {'R-045'},
+    "auth/terminal-login": {"R-045"},
+    "auth/terminal-login-fails": {"R-045"},
+    "auth/terminal-method-beside-another": {"R-045"},
 }
 
 

@@ -9,11 +9,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'modes/only-modes': {'R-106'},
-    'modes/set-answered-with-null': {'R-106'},
-    'modes/set-without-notification': {'R-106'},
-    'modes/set-with-notification-before': {'R-106'},
-    'modes/set-with-notification-after': {'R-106'},
+    "modes/only-modes": {"R-106"},
+    "modes/set-answered-with-null": {"R-106"},
+    "modes/set-without-notification": {"R-106"},
+    "modes/set-with-notification-before": {"R-106"},
+    "modes/set-with-notification-after": {"R-106"},
 }
 
 

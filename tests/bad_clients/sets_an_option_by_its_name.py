@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'config/set-without-notification': {'R-123'},
-    'config/set-with-notification-before': {'R-123'},
-    'config/set-with-notification-after': {'R-123'},
-    'config/list-that-changes': {'R-123'},
-    'config/option-of-unknown-type': {'R-123'},
-    'config/options-before-modes': {'R-123'},
+    "config/set-without-notification": {"R-123"},
+    "config/set-with-notification-before": {"R-123"},
+    "config/set-with-notification-after": {"R-123"},
+    "config/list-that-changes": {"R-123"},
+    "config/option-of-unknown-type": {"R-123"},
+    "config/options-before-modes": {"R-123"},
 }
 
 

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'setup/null-is-off': {'R-036', 'R-065', 'R-071'},
+    "setup/null-is-off": {"R-036", "R-065", "R-071"},
 }
 
 

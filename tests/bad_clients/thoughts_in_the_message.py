@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'stream/thoughts-between': {'R-308'},
-    'stream/empty-chunks': {'R-308'},
-    'messages/with-ids': {'R-308'},
-    'forward/every-update-then-an-unknown-one': {'R-308'},
-    'forward/unknown-members': {'R-308'},
-    'forward/meta-of-others': {'R-308'},
-    'forward/null-for-all-optional': {'R-308'},
+    "stream/thoughts-between": {"R-308"},
+    "stream/empty-chunks": {"R-308"},
+    "messages/with-ids": {"R-308"},
+    "forward/every-update-then-an-unknown-one": {"R-308"},
+    "forward/unknown-members": {"R-308"},
+    "forward/meta-of-others": {"R-308"},
+    "forward/null-for-all-optional": {"R-308"},
 }
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
 import sys
+import time
 from pathlib import Path
 from typing import Any
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'modes/set-without-notification': {'R-304'},
-    'modes/set-answered-with-null': {'R-304'},
+    "modes/set-without-notification": {"R-304"},
+    "modes/set-answered-with-null": {"R-304"},
 }
 
 

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
 BREAKS = {
-    'setup/some-capabilities': {'R-033'},
+    "setup/some-capabilities": {"R-033"},
 }
 
 
