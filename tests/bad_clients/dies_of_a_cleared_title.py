@@ -10,7 +10,6 @@ from raw_client import RawClient, main
 
 BREAKS = {
     'info/title-set-and-cleared': {'R-303'},
-    'forward/null-for-all-optional': {'R-303'},
 }
 
 

@@ -10,7 +10,6 @@ from raw_client import RawClient, main
 
 BREAKS = {
     'stream/content-that-is-no-text': {'R-303'},
-    'forward/unknown-content': {'R-303'},
     'forward/unknown-members': {'R-303'},
     'forward/meta-of-others': {'R-247'},
     'forward/null-for-all-optional': {'R-303'},
