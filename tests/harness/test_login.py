@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,8 @@ def test_a_login_leaves_a_part_and_plays_nothing(word: str, code: int, tmp_path:
         "auth/terminal-login",
     ]
     arguments = [*program, "--parts", str(tmp_path), login.OPTION, word]
-    ended = subprocess.run(arguments, env={login.VARIABLE: "ü\n"}, capture_output=True, check=False)
+    env = os.environ | {login.VARIABLE: "ü\n"}
+    ended = subprocess.run(arguments, env=env, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout) == (code, b"")
     (part,) = read_parts(tmp_path)
     assert part.notes["login"]["arguments"][-2:] == [login.OPTION, word]
