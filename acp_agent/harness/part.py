@@ -17,6 +17,7 @@ import orjson
 from acp_agent.harness.transcript import Entry
 from acp_agent.harness.verdict import Check, Origin, Remark
 
+FIRST_PROMPT: Final = "the client goes on to its first prompt"
 _MOST_LIVES: Final = 1000
 
 
@@ -27,6 +28,7 @@ class Part:
     begun: whether the script had anything to play with. over: whether it has come to its end; died: by ending the
     agent. reason: why what was not exercised was not; reasons: the same for single rules. applicable: whether the
     client offers what the scenario needs. error: what is wrong with the harness itself, "" if nothing is.
+    deserted: the rules that are broken if the client has left before the script began and never came back.
     client, capabilities: what the client said in `initialize`. trace: the raw record's file name.
     """
 
@@ -43,6 +45,7 @@ class Part:
     remarks: list[Remark] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     transcript: list[Entry] = field(default_factory=list)
+    deserted: list[str] = field(default_factory=list)
     client: dict[str, Any] | None = None
     capabilities: dict[str, Any] = field(default_factory=dict)
     trace: str = ""
@@ -87,7 +90,7 @@ def read_parts(directory: Path) -> list[Part]:
 
 def has_begun(parts: Iterable[Part]) -> bool:
     """Whether a script has been played: a client that only looks at the agent and goes away has not."""
-    return any(part.begun or part.checks for part in parts)
+    return any(part.begun for part in parts)
 
 
 def _read(content: bytes) -> Part:

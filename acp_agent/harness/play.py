@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from acp_agent.harness.narration import Narration
-from acp_agent.harness.part import Part
+from acp_agent.harness.part import FIRST_PROMPT, Part
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.stage import ClientGone, Died, NotApplicable, NotExercised, Stage
 from acp_agent.harness.standin import StandIn
@@ -125,12 +125,13 @@ class Performance:
     def _client_left(self) -> None:
         scenario, turns = self.stage.scenario, self.stage.turns
         self.part.reason = "the client closed the connection before the scenario was over"
-        # Once every turn has ended a client may leave when it likes.
-        if not turns or any(not turn.is_ended for turn in turns):
+        # Once every turn has ended a client may leave when it likes. One that leaves before the script has begun may
+        # only have looked at the agent, and start it again: that is known when all is over.
+        if not self.stage.begun:
+            self.part.deserted = list(scenario.survives)
+        elif not turns or any(not turn.is_ended for turn in turns):
             for rule in scenario.survives:
-                expected = (
-                    "the client goes on with the turn" if turns else "the client goes on to its first prompt"
-                )
+                expected = "the client goes on with the turn" if turns else FIRST_PROMPT
                 self.stage.check(rule, False, expected, "it closed the connection", self.stage.now_at - 1)
 
     def _break(self, where: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from acp_agent.harness.aftermath import NO_DISPLAY, Aftermath
 from acp_agent.harness.display import Display
-from acp_agent.harness.part import Part
+from acp_agent.harness.part import FIRST_PROMPT, Part, has_begun
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.verdict import Check, Origin, Remark, RuleOutcome, Verdict, judge_rules, judge_scenario
 from acp_agent.protocol.rules import RULES
@@ -56,6 +56,22 @@ class ScenarioResult:
         return next((part.client for part in self.parts if part.client), None)
 
 
+def explain(result: ScenarioResult) -> str:
+    """A result as lines of text: the verdict, and each broken rule with what was expected and what was seen."""
+    lines = [f"{result.scenario.id}: {result.verdict}{f': {result.reason}' if result.reason else ''}"]
+    lines += [f"{error} (a fault of the harness)" for error in result.errors]
+    for outcome in result.outcomes:
+        failed = [check for check in outcome.checks if not check.ok]
+        if failed:
+            rule = RULES[outcome.rule]
+            lines.append(f"  {rule.id} {rule.tier}: {rule.sentence}")
+            for check in failed[:3]:
+                lines += [f"    expected: {check.expected}", f"    saw: {check.saw}"]
+    if result.exit.output and result.verdict is not Verdict.PASS:
+        lines += ["  the client wrote:", result.exit.output.rstrip()]
+    return "\n".join(lines)
+
+
 def judge(
     scenario: Scenario, parts: Sequence[Part], ending: ClientExit, display: Display | None
 ) -> ScenarioResult:
@@ -73,6 +89,8 @@ def judge(
         looked = _look_back(scenario, parts, ending, display)
         checks += looked.checks
         reasons |= looked.reasons
+    if parts and not has_begun(parts):
+        checks += _deserted(parts[-1])
     if ending.hung:
         checks += _hanging(parts)
     outcomes = judge_rules(scenario.all_rules, checks, reason=reason, reasons=reasons, applicable=applicable)
@@ -101,6 +119,13 @@ def _look_back(
     if scenario.aftermath is not None:
         scenario.aftermath(looked)
     return looked
+
+
+def _deserted(part: Part) -> list[Check]:
+    """The client has left before there was anything to play, and has not come back."""
+    at = part.transcript[-1].number if part.transcript else -1
+    saw = "it closed the connection"
+    return [Check(rule, False, FIRST_PROMPT, saw, at, life=part.life) for rule in part.deserted]
 
 
 def _hanging(parts: Sequence[Part]) -> list[Check]:
