@@ -32,6 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given == ["serve"]:
         return _serve(None)  # how editors start it: without waiting for a parser that has nothing to parse
+    if given[:1] == ["harness"]:
+        from acp_agent.harness import commands  # each command pays for its own imports only
+
+        return commands.main(given[1:])
     # The agent's own command line follows `--` and is passed on word for word (R-310).
     agent_command: list[str] | None = None
     if "--" in given:
@@ -160,6 +164,8 @@ def _parser() -> argparse.ArgumentParser:
             "--cwd", metavar="DIR", type=Path, help="the sessions' directory (default: this one)"
         )
         action.add_argument("--config", metavar="FILE", type=Path, help="Bob's configuration file")
+    # For the list of commands only: the harness has a parser of its own.
+    commands.add_parser("harness", help="test an ACP client: scenarios, and a verdict rule by rule")
     return parser
 
 

@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
 
 from acp_agent.harness import scenarios
 from acp_agent.harness.scenario import REGISTERED, Scenario
@@ -20,6 +22,15 @@ def all_scenarios() -> list[Scenario]:
     for module in pkgutil.iter_modules(scenarios.__path__):
         importlib.import_module(f"{scenarios.__name__}.{module.name}")
     return [REGISTERED[id_] for id_ in sorted(REGISTERED)]
+
+
+@cache
+def unexercised() -> dict[str, str]:
+    """The rules that bind clients and that no scenario exercises, each with the reason."""
+    import tomllib  # only whoever asks about a rule wants to know
+
+    text = Path(__file__).with_name("unexercised.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def select(names: Iterable[str]) -> list[Scenario]:

@@ -43,7 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _Parser(prog="acp-agent harness", description="A test kit for ACP clients.")
     add_commands(parser)
     try:
-        return run(parser.parse_args(arguments))
+        code = run(parser.parse_args(arguments))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Who stops reading, as `head` does, has what they wanted; what is left must not complain at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except SystemExit as ending:  # argparse: --help, a usage error
         return ending.code if isinstance(ending.code, int) else USAGE_ERROR
 

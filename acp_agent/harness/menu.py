@@ -201,7 +201,7 @@ class Menu:
             on_failure=lambda text: print(text, file=sys.stderr),
         )
         performance.part.trace = self._trace
-        performance.stage.checks += [check._replace(life=file.life) for check in self._loose]
+        performance.stage.note_findings(self._loose, ())
         self._loose.clear()
         self._current, self._file = performance, file
         self._task = asyncio.create_task(self._run(performance))

@@ -9,7 +9,7 @@ not play itself; the stand-in answers them (standin.py).
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
@@ -30,6 +30,9 @@ GRACE_S: Final = 0.3
 """After a barrier, for clients that read on several threads: what they had in hand is on its way by then."""
 
 _QUEUED: Final = 1000
+_MOST_OF_A_RULE: Final = 100
+_MOST_REMARKS: Final = 200
+_MOST_ANSWERS: Final = 100
 
 
 class NotExercised(Exception):
@@ -76,6 +79,7 @@ class Stage:
         self._notifications: deque[tuple[int, NotificationReceived]] = deque(maxlen=_QUEUED)
         self._asked: dict[tuple[type, RequestId], Asked] = {}
         self._barriers = 0
+        self._findings: Counter[str] = Counter()
         self._waiters: set[asyncio.Future[None]] = set()
 
     @property
@@ -375,12 +379,11 @@ class Stage:
     def take(self, heard: Heard) -> bool:
         """A line of the client. Returns False for a request that the stand-in has to answer."""
         seen = heard.seen
-        self.checks += [check._replace(life=self.life) for check in seen.checks]
-        self.remarks += [remark._replace(life=self.life) for remark in seen.remarks]
+        self.note_findings(seen.checks, seen.remarks)
         taken = True
         if seen.has_answer:
             asked = self._asked.get((type(seen.answer_to), seen.answer_to))
-            if asked is not None:
+            if asked is not None and len(asked.answers) < _MOST_ANSWERS:
                 asked.answers.append(Answer(seen.message, heard.number))
         elif seen.refusal is not None:
             taken = False
@@ -393,6 +396,16 @@ class Stage:
             self._note_cancel(seen.event, heard.number)
         self.wake()
         return taken
+
+    def note_findings(self, checks: Iterable[Check], remarks: Iterable[Remark]) -> None:
+        """Put down what the observer has found, as far as it is news: a client may do the same thing for ever."""
+        for check in checks:
+            self._findings[check.rule] += 1
+            if self._findings[check.rule] <= _MOST_OF_A_RULE:
+                self.checks.append(check._replace(life=self.life))
+        for remark in remarks:
+            if len(self.remarks) < _MOST_REMARKS:
+                self.remarks.append(remark._replace(life=self.life))
 
     def wake(self) -> None:
         """Something has happened: let everybody who waits look again."""

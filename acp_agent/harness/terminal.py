@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Final, TextIO
 
-from acp_agent.harness.catalogue import all_scenarios
+from acp_agent.harness.catalogue import all_scenarios, unexercised
 from acp_agent.harness.report import Run, told
 from acp_agent.harness.result import ScenarioResult
 from acp_agent.harness.scenario import Scenario
@@ -193,7 +193,12 @@ def print_rule(id_: str, screen: Screen) -> bool:
     screen.line(f"{screen.paint(rule.id, _BOLD)} {rule.tier}, binds {binds}, from {rule.page}")
     screen.wrapped(rule.sentence, "  ")
     there = [scenario for scenario in all_scenarios() if id_ in scenario.all_rules]
-    screen.line(f"  {'Exercised by' if there else 'No scenario exercises it.'}")
+    if not there:
+        screen.wrapped(
+            f"No scenario exercises it. {unexercised().get(id_, 'It does not bind clients.')}", "  "
+        )
+        return True
+    screen.line("  Exercised by")
     for scenario in there:
         screen.line(f"    {scenario.id}")
         screen.wrapped(scenario.title, "        ")

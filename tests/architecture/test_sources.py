@@ -15,13 +15,10 @@ LONGEST_MODULE_LINES = 500
 HARNESS_MODULES = (
     "aftermath",
     "asked",
-    "catalogue",
-    "commands",
     "display",
     "observer",
     "part",
     "plan",
-    "play",
     "port",
     "progress",
     "result",
