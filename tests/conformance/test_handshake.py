@@ -243,7 +243,7 @@ def test_unknown_notifications_are_met_with_silence(bob: Agent, name: str) -> No
     # An unknown request is reported; the notification before it is not.
     text = bob.until_stderr(lambda text: f"method {marker}\n" in text)
     assert "Traceback" not in text
-    assert f"method {name}" not in text
+    assert f"method {name}\n" not in text
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -14,10 +15,18 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from raw_client import AgentGone, Message, RawClient
-
 from acp_agent.harness.scenario import Step, choose, on_permission
+
+# By its path: tests/conformance has another module of this name.
+_PLACE = Path(__file__).resolve().parent
+sys.path.insert(0, str(_PLACE))
+_SPEC = importlib.util.spec_from_file_location("harness_raw_client", _PLACE / "raw_client.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+AgentGone, RawClient = _MODULE.AgentGone, _MODULE.RawClient
+Message = dict[str, Any]
 
 
 class Person(RawClient):

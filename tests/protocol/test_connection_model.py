@@ -151,6 +151,11 @@ def findings(events: list[Event]) -> list[tuple[str, str]]:
     return [(e.verdict.severity, e.verdict.reason) for e in events if isinstance(e, ProtocolViolation)]
 
 
+def may_cross(found: tuple[str, str]) -> bool:
+    """Whether an end and an observer may differ in a finding, each of them rightly."""
+    return found[0] == "suspect" or found == ("warning", "permission_not_cancelled")
+
+
 class Conversation(RuleBasedStateMachine):
     """Rules that try messages. The bundles hold names of sessions and ids of questions, also stale ones."""
 
@@ -237,9 +242,10 @@ class Conversation(RuleBasedStateMachine):
         self.views[receiver].take(*message)
         self.seen_view.take(*message)
         told, told_observer = findings(events), findings(seen)
-        # What a client has sent and nobody has seen yet makes a difference, but only to what is suspect.
-        assert [found for found in told if found[0] != "suspect"] == [
-            found for found in told_observer if found[0] != "suspect"
+        # What is sent and not yet seen makes a difference, but only to what may have crossed: a cancel of the turn, and
+        # a question that the agent has withdrawn when its answer `cancelled` comes.
+        assert [found for found in told if not may_cross(found)] == [
+            found for found in told_observer if not may_cross(found)
         ]
         self.findings += told
         self.observed += told_observer
