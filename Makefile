@@ -5,10 +5,11 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 TOX := $(VENV)/bin/python -m tox
 
-.PHONY: help demo test bench fuzz dev clean
+.PHONY: help demo harness-demo test bench fuzz dev clean
 
 help:
 	@echo "make demo    one whole turn with the built-in model: an answer, a permission, a command, a file, a cancel"
+	@echo "make harness-demo  a client with one fault is caught by the client harness; prints the report's path"
 	@echo "make test    every check: tests, lint, types, generated files (what CI runs)"
 	@echo "make bench   measure against the SDKs of others; prints a Markdown table"
 	@echo "make fuzz    look for inputs that break a rule, for a few minutes"
@@ -18,6 +19,9 @@ help:
 
 demo: $(VENV)/.runs
 	@$(VENV)/bin/python -m acp_agent.client.demo
+
+harness-demo: $(VENV)/.runs
+	@$(VENV)/bin/python -m acp_agent.harness.demo
 
 # The checks that need little run side by side; then the tests, which use both cores by themselves, with what they
 # print in sight. The schemas come first because the tests compare with the official file that they fetch. What fails

@@ -46,6 +46,7 @@ class Performance:
         self._on_over = on_over
         self._on_failure = on_failure
         self._quiet = False
+        self._refused = False
 
     def feed(self, data: bytes) -> None:
         """Take bytes of the client, b"" at their end. Never raises for anything a client sends."""
@@ -55,6 +56,7 @@ class Performance:
 
     def take(self, heard: Heard) -> None:
         """One line of the client, which the script or the stand-in deals with. Never raises."""
+        self._refused = self._refused or heard.seen.refusal is not None
         try:
             if not self.stage.take(heard) or self._quiet:
                 self.stand_in.take(heard)
@@ -128,7 +130,8 @@ class Performance:
         # Once every turn has ended a client may leave when it likes. One that leaves before the script has begun may
         # only have looked at the agent, and start it again: that is known when all is over.
         if not self.stage.begun:
-            self.part.deserted = list(scenario.survives)
+            # One that leaves because an illegal request was refused has broken the rule about that, and no other.
+            self.part.deserted = [] if self._refused else list(scenario.survives)
         elif not turns or any(not turn.is_ended for turn in turns):
             for rule in scenario.survives:
                 expected = "the client goes on with the turn" if turns else FIRST_PROMPT
