@@ -9,7 +9,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import AgentGone, RawClient, main
 
-BREAKS = {"misbehaviour/dies-in-a-turn": {"R-301"}}
+BREAKS = {
+    "misbehaviour/dies-in-a-turn": {"R-301"},
+    "misbehaviour/dies-at-session-new": {"R-301"},
+}
 
 
 class Client(RawClient):
