@@ -364,6 +364,22 @@ def test_if_the_summary_fails_the_turn_runs_on_the_full_history(
     assert all("it burns" in line for line in failed)
 
 
+def test_a_turn_that_fails_after_it_compressed_has_forgotten_the_count(
+    bob_who: Callable[[str], Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """The history is another one, so the old count says nothing of it: the next prompt is asked at once."""
+    bob = bob_who("[context]\nthreshold = 100\nkeepLastTurns = 1\n")
+    session = bob.new_session(tmp_path)
+    talks(bob, own_model, session, 2, tokens=5)
+    talks(bob, own_model, session, 1, start=2)
+    prompt = bob.prompt(session, "q3")
+    next_call(own_model).text("short").finish()
+    next_call(own_model).refuse("500 Oops", {"error": {"message": "it burns"}})
+    assert "error" in bob.answer(prompt)
+    assert said(talk(bob, own_model, session, "q4"))[0] == ("user", "short")
+    assert sum("automatic compaction" in line for line in log_lines(bob, session)) == 1
+
+
 def test_an_automatic_compaction_can_be_cancelled(
     bob_who: Callable[[str], Agent], own_model: ModelServer, tmp_path: Path
 ) -> None:
@@ -427,6 +443,22 @@ def test_an_overflow_after_the_retry_is_a_clear_failure(
         "a3",
         "q5",
     ]
+
+
+def test_a_turn_compresses_once_however_often_it_overflows(
+    bob: Agent, model: ModelServer, tmp_path: Path
+) -> None:
+    """The retry works, a tool runs, and then the context is too small again: a failure, not another summary."""
+    session = bob.new_session(tmp_path)
+    talks(bob, model, session, 4)
+    prompt = bob.prompt(session, "go")
+    next_call(model).refuse("400 Bad Request", TOO_LONG)
+    next_call(model).text("short").finish()
+    next_call(model).tool("bash", {"command": "true"}).finish("tool_calls")
+    bob.choose(bob.permission())
+    next_call(model).refuse("400 Bad Request", TOO_LONG)
+    assert "too long for the context" in bob.answer(prompt)["error"]["message"]
+    assert not model.is_asked()
 
 
 def test_an_overflow_with_nothing_to_leave_out_is_a_clear_failure(
