@@ -8,12 +8,16 @@ Deliberately absent: waiting. Whoever comes second is told at once.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import resource
 from pathlib import Path
 from typing import Final
 
 _LONGEST_PID: Final = 20
+# A lock costs a descriptor for as long as it is held. So many are left for turns: the model, children, files.
+_LEFT_DESCRIPTORS: Final = 64
 
 
 class LockedError(Exception):
@@ -63,6 +67,7 @@ def _locked(path: Path) -> int:
     """A descriptor of the file with the lock. Raises LockedError and OSError."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
+        _require_some_left(descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         pid = os.pread(descriptor, _LONGEST_PID, 0).strip()
@@ -72,3 +77,10 @@ def _locked(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _require_some_left(newest: int) -> None:
+    """Raise OSError if the newest descriptor, which is the lowest that was free, is too near the limit."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit != resource.RLIM_INFINITY and newest >= limit - min(_LEFT_DESCRIPTORS, limit // 2):
+        raise OSError(errno.EMFILE, "too many sessions are open for the limit on open files")

@@ -141,8 +141,8 @@ class SessionStore:
         If it raises, the session is as open as it was before.
         """
         path = self.path(cwd, session_id)
-        before = self._open.get(session_id)
-        if before is not None and before.path == path:
+        before = self._known(session_id, cwd, path)
+        if before is not None:
             self._settle(before)
             return self.load(cwd, session_id)
         if not os.path.lexists(path):
@@ -187,8 +187,8 @@ class SessionStore:
 
     def _opened(self, cwd: Path, session_id: str) -> _Open:
         path = self.path(cwd, session_id)
-        opened = self._open.get(session_id)
-        if opened is None or opened.path != path:
+        opened = self._known(session_id, cwd, path)
+        if opened is None:
             opened = _Open(session_id, cwd, path)
             try:
                 self._lock(opened)
@@ -202,6 +202,17 @@ class SessionStore:
                 _unlock(opened)
                 raise
         return opened
+
+    def _known(self, session_id: str, cwd: Path, path: Path) -> _Open | None:
+        """What is open of the session in this directory, whose name may have been spelled otherwise so far."""
+        opened = self._open.get(session_id)
+        if opened is None or opened.path == path:
+            return opened
+        with contextlib.suppress(OSError):
+            if opened.path.parent.samefile(path.parent):
+                opened.cwd, opened.path = cwd, path
+                return opened
+        return None
 
     def _enter(self, opened: _Open) -> None:
         """Count a session as open, in the place of one of the same id in another directory."""

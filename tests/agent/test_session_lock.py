@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -159,3 +160,28 @@ def test_no_descriptor_is_left_over(tmp_path: Path) -> None:
     after = os.open(os.devnull, os.O_RDONLY)
     os.close(after)
     assert after == before
+
+
+def test_locks_leave_descriptors_for_other_work(tmp_path: Path) -> None:
+    """A limit on open files is reached by locks last of all: the one too many says why, and costs none."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    first_free = os.open("/dev/null", os.O_RDONLY)
+    os.close(first_free)
+    locks: list[SessionLock] = []
+
+    def take_all() -> None:
+        while True:
+            locks.append(SessionLock(tmp_path / f"{len(locks)}.lock"))
+
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (first_free + 100, limits[1]))
+        with pytest.raises(OSError, match="too many sessions are open"):
+            take_all()
+        assert 0 < len(locks) < 60
+        opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(30)]
+        for descriptor in opened:
+            os.close(descriptor)
+    finally:
+        for lock in locks:
+            lock.release()
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -378,6 +378,26 @@ def test_a_session_opened_from_another_cwd_is_the_one_stored_there(
         second.open(new, ID)
 
 
+@pytest.mark.parametrize("spelling", ["a link", "with dots"])
+def test_a_directory_may_be_spelled_in_several_ways(
+    store: SessionStore, second: SessionStore, tmp_path: Path, spelling: str
+) -> None:
+    """It is the same session: open here, so it is read again and saved on, under the one lock."""
+    cwd, link = tmp_path / "cwd", tmp_path / "link"
+    cwd.mkdir()
+    link.symlink_to(cwd)
+    other = link if spelling == "a link" else cwd / ".." / "cwd"
+    store.save(ID, cwd, said("one"), CREATED)
+    assert len(store.open(other, ID).messages) == 2
+    store.save(ID, other, said("one", "two"), CREATED)
+    store.save(ID, cwd, said("one", "two", "three"), CREATED)
+    assert texts(store, cwd) == ["one", "two", "three"]
+    with pytest.raises(StoreError, match="open in another process"):
+        second.open(cwd, ID)
+    store.release(ID)
+    assert second.open(cwd, ID).messages
+
+
 def test_a_session_taken_over_after_its_lock_file_was_removed_is_not_overwritten(
     store: SessionStore, second: SessionStore, tmp_path: Path
 ) -> None:

@@ -513,6 +513,20 @@ def test_an_open_session_survives_a_load_that_fails(
     assert len(stored_texts(tmp_path, session)) == 4
 
 
+def test_a_directory_may_be_spelled_otherwise_when_a_session_is_loaded(
+    keeping: Agent, own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Through a link, as editors on some systems do: it is the open session, not one of another process."""
+    (tmp_path / "cwd").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "cwd")
+    session = keeping.new_session(tmp_path / "cwd")
+    talk(keeping, own_model, session, "one")
+    assert load(keeping, session, tmp_path / "link")["result"] == {}
+    talk(keeping, own_model, session, "two")
+    assert len(stored_texts(tmp_path / "cwd", session)) == 4
+    assert stored(tmp_path / "cwd", session)["cwd"] == str(tmp_path / "link")
+
+
 # -- two processes
 
 
@@ -589,6 +603,24 @@ def test_a_bad_disk_is_a_warning_and_the_turn_answers(
     assert not list(cwd.rglob("*.tmp"))
     for path in cwd.rglob("*.json"):
         json.loads(path.read_bytes())
+
+
+def test_more_sessions_than_files_may_be_open_all_answer(
+    begin: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """A small limit on open files: the sessions above it are not kept, with a warning, and the agent works on."""
+    bob = begin(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (96, 96)))
+    sessions = [bob.new_session(tmp_path) for _ in range(80)]
+    assert 20 < len(ids_on_disk(tmp_path)) < 80
+    for session in (sessions[0], sessions[-1]):
+        talk(bob, own_model, session)
+        work(bob, own_model, session, "bash", {"command": "echo hi"}, permit="allow")
+    assert len(stored_texts(tmp_path, sessions[0])) == 6
+    warning = (
+        f"session {sessions[-1]}: warning: session {sessions[-1]} cannot be locked in {directory(tmp_path)}: "
+    )
+    log_line(bob, f"{warning}too many sessions are open for the limit on open files")
+    assert bob.end() == 0
 
 
 def test_a_disk_that_comes_back_gets_the_whole_conversation(
