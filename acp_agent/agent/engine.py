@@ -28,8 +28,10 @@ class Engine(NamedTuple):
 
     def tools_of(self, session: Session) -> ToolRegistry:
         """The tools that a session's model may call."""
-        if not session.skills:
-            return self.tools
+        return self.tools_ever_of(session) if session.skills else self.tools
+
+    def tools_ever_of(self, session: Session) -> ToolRegistry:
+        """Those and the ones it may have called earlier, when there were skills, for a replay."""
         if session.tools is None:
             session.tools = ToolRegistry([*self.tools, ReadSkillTool(session.skills.instructions)])
         return session.tools

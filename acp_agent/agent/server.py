@@ -179,7 +179,7 @@ class Server:
         """Show a stored session again, at the pace of the client, and answer its `session/load`."""
         from acp_agent.agent.replay import replay  # not needed at a start, see above
 
-        for update in replay(records, session.cwd, self._get_engine().tools_of(session)):
+        for update in replay(records, session.cwd, self._get_engine().tools_ever_of(session)):
             if not self._peer.is_open:
                 return
             if "toolCallId" in update:

@@ -16,6 +16,9 @@ def test_a_session_without_skills_has_the_tools_of_all(kit: Any, wired: Any) -> 
     """No tool that could find nothing."""
     engine = wired.engine(kit.HandModel())
     assert engine.tools_of(wired.session) is engine.tools
+    # What it called when there were skills is still known for what it was.
+    assert names(engine.tools_ever_of(wired.session)) == ["work", "read_skill"]
+    assert engine.tools_of(wired.session) is engine.tools
 
 
 def test_a_session_with_skills_can_read_them(kit: Any, wired: Any, tmp_path: Path) -> None:

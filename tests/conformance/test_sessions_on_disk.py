@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import resource
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -345,6 +346,23 @@ def test_every_kind_of_stored_message_is_shown(
     ]
     assert live
     assert not set(live) & set(ids)
+
+
+def test_a_skill_that_is_gone_is_shown_as_it_was(
+    keeping: Agent, own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Title, kind and input of a call are as they were live, though the session has no skills any more."""
+    write_skill(tmp_path / "skills" / "greetings")
+    session = keeping.new_session(tmp_path)
+    work(keeping, own_model, session, "read_skill", {"name": "greetings"})
+    live = next(one for one in keeping.updates(session) if one["sessionUpdate"] == "tool_call")
+    shutil.rmtree(tmp_path / "skills")
+    since = len(keeping.messages)
+    assert load(keeping, session, tmp_path)["result"] == {}
+    shown = next(one for one in replayed(keeping, session, since) if one["sessionUpdate"] == "tool_call")
+    for member in ("title", "kind", "rawInput", "name"):
+        assert shown[member] == live[member]
+    assert "read_skill" not in str(talk(keeping, own_model, session).body["tools"])
 
 
 def test_the_last_of_several_loads_counts(keeping: Agent, own_model: ModelServer, tmp_path: Path) -> None:
