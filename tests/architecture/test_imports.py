@@ -23,6 +23,7 @@ ARROWS: dict[str, set[str] | None] = {
     "agent": {"jsonrpc", "protocol", "transport", "process", "llm", "tools", "config"},
     "client": {"jsonrpc", "protocol", "transport", "process"},
     "harness": {"jsonrpc", "protocol", "transport", "process"},
+    "fuzzing": {"jsonrpc", "protocol", "transport", "process", "client", "harness"},
     # It shows people what the agent has stored, under the titles of its tools, on the screen of the chat.
     "setup": {"config", "llm", "process", "agent", "client", "tools", "jsonrpc"},
     "cli": EVERYTHING,

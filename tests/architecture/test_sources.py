@@ -36,9 +36,22 @@ HARNESS_MODULES = (
     "turn",
     "wire",
 )
+FUZZING_MODULES = (
+    "agent_target",
+    "answers",
+    "campaign",
+    "invariants",
+    "judge",
+    "player",
+    "services",
+    "tried",
+)
 WITHOUT_OWN_TEST: dict[str, str] = {
     f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: whole clients, right and wrong, use it"
     for name in HARNESS_MODULES
+} | {
+    f"acp_agent.fuzzing.{name}": "tests/fuzzing/test_matrix.py: whole agents, right and wrong, use it"
+    for name in FUZZING_MODULES
 }
 """Modules with behaviour that another file tests -> that file, and why it is the better place."""
 
