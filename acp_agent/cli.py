@@ -36,6 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from acp_agent.harness import commands  # each command pays for its own imports only
 
         return commands.main(given[1:])
+    if given[:1] == ["fuzz"]:
+        from acp_agent.fuzzing import (
+            commands as fuzzing_commands,
+        )  # each command pays for its own imports only
+
+        return fuzzing_commands.main(given[1:])
     # The agent's own command line follows `--` and is passed on word for word (R-310).
     agent_command: list[str] | None = None
     if "--" in given:
@@ -164,8 +170,9 @@ def _parser() -> argparse.ArgumentParser:
             "--cwd", metavar="DIR", type=Path, help="the sessions' directory (default: this one)"
         )
         action.add_argument("--config", metavar="FILE", type=Path, help="Bob's configuration file")
-    # For the list of commands only: the harness has a parser of its own.
+    # For the list of commands only: these have parsers of their own.
     commands.add_parser("harness", help="test an ACP client: scenarios, and a verdict rule by rule")
+    commands.add_parser("fuzz", help="find what breaks an ACP agent, and the shortest exchange that does")
     return parser
 
 

@@ -32,7 +32,8 @@ _VERSION: Final = 1
 class _Asked:
     """A request as it was sent. refused: the slug of what is illegal about it.
 
-    cancelled: the turns that were cancelled and not answered when it was sent. past: turns that a load has to replay.
+    cancelled: the turns that were cancelled and not answered when it was sent. overlaps: it is a prompt to a session
+    whose turn was open: an agent may queue or refuse it. past: turns that a load has to replay.
     """
 
     method: str
@@ -40,6 +41,7 @@ class _Asked:
     refused: str | None
     line_bytes: int
     cancelled: tuple[Turn, ...]
+    overlaps: bool = False
     past: int = 0
 
 
@@ -72,6 +74,9 @@ class Answers:
             if Cancel.SESSION_CANCEL in turn.cancel
         )
         asked = _Asked(request.method, params, call.refused if call else None, line_bytes, cancelled)
+        session = self.conversation.sessions.get(_text(params.get("sessionId")))
+        if request.method == "session/prompt":
+            asked.overlaps = session is not None and len(session.turns) > 1
         if request.method == "session/load":
             past = self._pasts.setdefault(_text(params.get("sessionId")), _Past())
             asked.past, past.replayed = past.prompts, 0
@@ -90,13 +95,16 @@ class Answers:
         asked = self._open.get(id_)
         return asked.cancelled if asked is not None and asked.method != "session/prompt" else ()
 
-    def answered(self, response: ResponseReceived, at: int) -> list[Finding]:
-        """The agent has answered; what is wrong with that, beside what the core says. at: the message's number."""
+    def answered(self, response: ResponseReceived, at: int, *, cancelled: bool = False) -> list[Finding]:
+        """The agent has answered; what is wrong with that, beside what the core says.
+
+        at: the message's number. cancelled: it is the answer to a prompt that was cancelled: the core judges its error.
+        """
         asked = self._open.pop(response.id, None)
         if asked is None:
             return []
         if response.error is not None:
-            return list(self._judge_error(asked, response.error.code, at))
+            return [] if cancelled else list(self._judge_error(asked, response.error.code, at))
         result = response.result if isinstance(response.result, dict) else {}
         if asked.refused is not None:
             return list(self._judge_served(asked, at))
@@ -125,7 +133,7 @@ class Answers:
         if asked.method in {"session/list", "session/load", "session/resume", "authenticate"}:
             return True  # an old cursor, a session that was never stored, a login that failed
         relative = asked.params.get("cwd")
-        return isinstance(relative, str) and not is_absolute(relative)
+        return asked.overlaps or (isinstance(relative, str) and not is_absolute(relative))
 
     def _refused(self, asked: _Asked, code: int, at: int) -> Finding:
         saw = f"a legal {asked.method} was answered with {code}"

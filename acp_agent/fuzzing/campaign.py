@@ -34,11 +34,13 @@ _NEW_PHASES: Final = (Phase.generate, Phase.shrink)
 class Budget(NamedTuple):
     """When a campaign is over: after so many plans, or so many seconds; None for no limit.
 
-    shrink_s, shrink_plays: how much the shortening of one find may take beside that.
+    until: or when this rule was found broken. shrink_s, shrink_plays: how much the shortening of one find may take
+    beside that.
     """
 
     examples: int | None = None
     seconds: float | None = None
+    until: str | None = None
     shrink_s: float = DEFAULT_SHRINK_S
     shrink_plays: int = DEFAULT_SHRINK_PLAYS
 
@@ -111,7 +113,9 @@ class Campaign:
         @configured
         @given(programs(self._how.level, self._how.prompts))
         def conversation(program: Program) -> None:
-            self._try(program)
+            # Raised in one place: to Hypothesis another place would be another failure.
+            if self._shows_a_find(program):
+                raise _Found
 
         try:
             conversation()
@@ -126,13 +130,10 @@ class Campaign:
             self._hunted = None
             self._played.clear()
 
-    def _try(self, program: Program) -> None:
-        if self._hunted is None:
-            self._explore(program)
-        else:
-            self._hunt(program, self._hunted)
+    def _shows_a_find(self, program: Program) -> bool:
+        return self._explore(program) if self._hunted is None else self._hunt(program, self._hunted)
 
-    def _explore(self, program: Program) -> None:
+    def _explore(self, program: Program) -> bool:
         if self._is_spent():
             raise _Spent
         outcome = self._target.play(program)
@@ -151,23 +152,22 @@ class Campaign:
             self._note(outcome, confirmed=True)
             self._played[repr(program)] = _keys(outcome)
             self._hunted, self._hunt_began, self._hunt_plays = new[0], time.monotonic(), 0
-            raise _Found
+        return bool(new)
 
-    def _hunt(self, program: Program, key: Key) -> None:
+    def _hunt(self, program: Program, key: Key) -> bool:
         known = self._played.get(repr(program))
         if known is None:
             budget = self._how.budget
             late = time.monotonic() - self._hunt_began > budget.shrink_s
             if late or self._hunt_plays >= budget.shrink_plays:
-                return
+                return False
             self._hunt_plays += 1
             outcome = self._target.play(program, alone=True)
             known = self._played[repr(program)] = _keys(outcome)
             self.results.edges |= outcome.edges
             if key in known:
                 self._note(outcome, confirmed=True)
-        if key in known:
-            raise _Found
+        return key in known
 
     def _note(self, outcome: Outcome, *, confirmed: bool) -> None:
         for finding in outcome.findings:
@@ -186,6 +186,8 @@ class Campaign:
     def _is_spent(self) -> bool:
         budget = self._how.budget
         if budget.examples is not None and self.results.examples >= budget.examples:
+            return True
+        if budget.until is not None and any(rule == budget.until for rule, _ in self.results.finds):
             return True
         return budget.seconds is not None and time.monotonic() - self._start >= budget.seconds
 

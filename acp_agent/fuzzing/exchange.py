@@ -26,7 +26,9 @@ GROWTH_BYTES: Final = 64 * 1024 * 1024
 GROWTH_FOR_EACH_BYTE: Final = 64
 """A process may grow by so much, and so much more for each byte that went either way."""
 
-_BUSY: Final = 0.8
+_BUSY: Final = 0.1
+"""The share of a processor above which a process counts as busy: little, since a busy machine gives it no more."""
+_BUSY_LOOKS: Final = 2
 _BUSY_LOOK_S: Final = 0.25
 _KEPT_BYTES: Final = 64 * 1024 * 1024
 
@@ -232,13 +234,9 @@ class Exchange:
 
     def _judge_rest(self, used_before: float) -> None:
         now = self.peer.cpu_s()
-        if now is not None and now - used_before >= _BUSY * self.deadlines.settle_s:
-            start = time.monotonic()
-            while self.alive and (left := start + _BUSY_LOOK_S - time.monotonic()) > 0:
-                self.pump(left)
-            later = self.peer.cpu_s()
-            if later is not None and later - now >= _BUSY * (time.monotonic() - start):
-                self._find(Invariant.RESTS, "the process is busy with nothing to do", "processor")
+        seems_busy = now is not None and now - used_before >= _BUSY * self.deadlines.settle_s
+        if seems_busy and all(self._is_busy() for _ in range(_BUSY_LOOKS)):
+            self._find(Invariant.RESTS, "the process is busy with nothing to do", "processor")
         rss = self.peer.rss_bytes()
         if rss is None:
             return
@@ -247,6 +245,14 @@ class Exchange:
         elif rss - self._rss_at_first > GROWTH_BYTES + GROWTH_FOR_EACH_BYTE * self._bytes:
             grown = (rss - self._rss_at_first) // (1024 * 1024)
             self._find(Invariant.RESTS, f"the process has grown by {grown} MiB", "memory")
+
+    def _is_busy(self) -> bool:
+        """Whether it works all through a look of its own."""
+        start, used = time.monotonic(), self.peer.cpu_s()
+        while self.alive and (left := start + _BUSY_LOOK_S - time.monotonic()) > 0:
+            self.pump(left)
+        later = self.peer.cpu_s()
+        return used is not None and later is not None and later - used >= _BUSY * (time.monotonic() - start)
 
     def note_memory(self) -> None:
         """The process has begun: what it holds now is what its growth is measured from."""

@@ -12,6 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from acp_agent.jsonrpc.errors import ErrorCode
 from acp_agent.jsonrpc.messages import Notification, Request, Response, read_id
 from acp_agent.protocol.events import ProtocolViolation
 from acp_agent.protocol.rules import SLUG_RULES
@@ -42,6 +43,7 @@ class Invariant(StrEnum):
     CANCEL_ANSWERED = "cancel answered"
     CANCEL_STOPS = "cancel stops"
     CANCEL_OBEYED = "cancel obeyed"
+    CANCEL_NO_ERROR = "cancel without error"
     CLOSE_ANSWERED = "close answered"
     VERSION_KEPT = "version kept"
     VERSION_OFFERED = "version offered"
@@ -76,6 +78,7 @@ INVARIANTS: Final[Mapping[Invariant, tuple[str, str]]] = MappingProxyType(
         Invariant.CANCEL_ANSWERED: ("R-155", "a cancelled prompt has its answer within the time of a cancel"),
         Invariant.CANCEL_STOPS: ("R-155", "no tool call begins after a cancel that has been read"),
         Invariant.CANCEL_OBEYED: ("R-156", "a turn whose cancel has been read ends as cancelled"),
+        Invariant.CANCEL_NO_ERROR: ("R-157", "a turn whose cancel has been read ends without an error"),
         Invariant.CLOSE_ANSWERED: ("R-072", "a closed session's prompts and the close itself have answers"),
         Invariant.VERSION_KEPT: ("R-027", "version 1 is answered with version 1"),
         Invariant.VERSION_OFFERED: ("R-028", "a version nobody speaks is answered with a result"),
@@ -153,8 +156,7 @@ def rule_of(finding: ProtocolViolation, line: bytes, message: Any) -> str:
         case "no_active_turn":
             return "R-135"
         case "response_unknown_id":
-            no_id = isinstance(finding.message, Response) and finding.message.id is None
-            return "R-015" if no_id else "R-016"
+            return _rule_of_stray(finding.message)
         case "response_malformed":
             return _malformed(message)
         case _:
@@ -187,6 +189,17 @@ def _unreadable(line: bytes) -> str:
     except UnicodeDecodeError:
         return "R-001"
     return "R-004" if line.lstrip()[:1] == b"{" else "R-005"
+
+
+def _rule_of_stray(response: Any) -> str:
+    """An answer to nothing. One without an id calls a legal line broken, or answers a notification."""
+    if not isinstance(response, Response) or response.id is not None:
+        return "R-016"
+    refuses = response.error is not None and response.error.code in {
+        ErrorCode.PARSE_ERROR,
+        ErrorCode.INVALID_REQUEST,
+    }
+    return "R-320" if refuses else "R-015"
 
 
 def _rule_of_params(method: str, path: str, kind: str) -> str:

@@ -58,6 +58,10 @@ _STATEFUL: Final = frozenset(
         "terminal_not_released",
     }
 )
+_ENDS_OF_CANCELLED: Final = {
+    "stop_reason_not_cancelled": Invariant.CANCEL_OBEYED,
+    "cancel_as_error": Invariant.CANCEL_NO_ERROR,
+}
 _OF_THE_CONNECTION: Final = frozenset(
     {
         "not_initialised",
@@ -93,6 +97,7 @@ class Judge:
         self._tainted: set[str] = set()
         self._everything_tainted = False
         self._cancel_read: set[int] = set()
+        self._cancelled_in_wait: set[int] = set()
 
     # -- the client
 
@@ -108,6 +113,9 @@ class Judge:
         """The client's direction has ended."""
         for line in self._lines[Side.CLIENT].end():
             self.own += self._client_line(line)
+        # Whoever is left in the middle of a turn cannot put it in order any more.
+        sessions = self.connection.conversation.sessions
+        self._tainted |= {name for name, session in sessions.items() if session.turns}
         self.connection.observe(Side.CLIENT, b"")
 
     def _client_line(self, line: bytes | LineTooLong) -> list[str]:
@@ -127,8 +135,19 @@ class Judge:
             self._expect_answer_to_nobody(message)
         if slugs:
             self._taint(message, slugs)
+        if isinstance(event, NotificationReceived) and event.method == "session/cancel" and not slugs:
+            self._note_waiting(event.params)
         self.coverage.look()
         return slugs
+
+    def _note_waiting(self, params: dict[str, Any]) -> None:
+        """A turn that waits for the client when it is cancelled does not end by itself meanwhile."""
+        session = self.connection.conversation.sessions.get(params["sessionId"])
+        waiting = any(
+            call.session_id == params["sessionId"] for call in self.connection.conversation.open[Side.AGENT]
+        )
+        if session is not None and session.turn is not None and waiting:
+            self._cancelled_in_wait.add(id(session.turn))
 
     def _expect_answer_to_nobody(self, message: Any) -> None:
         """The client wrote something that the core has no open request for; an agent may answer it all the same."""
@@ -188,17 +207,17 @@ class Judge:
                 self._weigh(event, line, message, before)
             else:
                 given.append(event)
+        cancelled = before is not None and bool(before.cancel)
         for event in given:
-            self._look_at(event)
-            cancelled = before is not None and before.whole_turn_cancelled
+            self._look_at(event, cancelled=cancelled)
             self.tried |= rules_tried(event, message, cancelled=cancelled)
         self.coverage.look()
         return given
 
-    def _look_at(self, event: Event) -> None:
+    def _look_at(self, event: Event, *, cancelled: bool) -> None:
         if isinstance(event, ResponseReceived):
             self._note_what_was_read(event.id)
-            self.findings += self._answers.answered(event, self.messages)
+            self.findings += self._answers.answered(event, self.messages, cancelled=cancelled)
         elif isinstance(event, NotificationReceived) and event.method == "session/update":
             self._answers.updated(event.params)
             self._judge_new_call(event.params)
@@ -227,11 +246,11 @@ class Judge:
 
     def _weigh(self, finding: ProtocolViolation, line: bytes, message: Any, turn: Turn | None = None) -> None:
         verdict = finding.verdict
-        if verdict.reason == "stop_reason_not_cancelled" and verdict.severity is Severity.SUSPECT:
-            # It may have crossed, unless something that was sent after the cancel was answered before.
-            if turn is not None and id(turn) in self._cancel_read and not self._excuses(finding):
+        if verdict.reason in _ENDS_OF_CANCELLED and verdict.severity is Severity.SUSPECT:
+            # It may have crossed, unless the turn could not have ended by itself.
+            if turn is not None and self._cannot_have_crossed(turn) and not self._excuses(finding):
                 self.findings.append(
-                    found(Invariant.CANCEL_OBEYED, "another stop reason than cancelled", self.messages)
+                    found(_ENDS_OF_CANCELLED[verdict.reason], verdict.sentence, self.messages)
                 )
             return
         if verdict.severity not in _PROVEN or self._excuses(finding):
@@ -243,6 +262,10 @@ class Judge:
         self.findings.append(
             Finding(rule, shape_of(finding, message), f"{verdict.sentence}{place}", self.messages)
         )
+
+    def _cannot_have_crossed(self, turn: Turn) -> bool:
+        """Something that was sent after the cancel was answered before, or the turn waited for the client."""
+        return id(turn) in self._cancel_read or id(turn) in self._cancelled_in_wait
 
     def _was_refused(self, message: Any) -> bool:
         params = message.get("params") if isinstance(message, dict) else None

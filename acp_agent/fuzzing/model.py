@@ -9,6 +9,7 @@ Deliberately absent: what a step does (player.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -44,7 +45,8 @@ from acp_agent.fuzzing.strategies.wire import BROKEN_LINES, SPELLINGS
 from acp_agent.protocol.methods import METHODS, Side
 
 DEFAULT_PROMPTS: Final = ("hello",)
-MOST_STEPS: Final = 8
+MOST_STEPS: Final = 6
+"""Of them, some are whole passages."""
 
 _SIZES: Final = (65_000, 65_535, 65_536, 65_537, 70_000, 131_072, 1_048_576)
 _HUGE_SIZES: Final = (4 * 1024 * 1024, 16 * 1024 * 1024)
@@ -66,30 +68,39 @@ _NO_METHODS: Final = (
 
 def programs(level: Level, prompts: Sequence[str] = DEFAULT_PROMPTS) -> st.SearchStrategy[Program]:
     """Whole plans. prompts: texts that get the agent to do things; others are drawn beside them."""
-    step = (
-        valid_steps(prompts)
-        if level is Level.VALID
-        else st.one_of(valid_steps(prompts), hostile_steps(prompts))
-    )
-    legal = st.sampled_from(LEGAL_REACTIONS)
-    reaction = legal if level is Level.VALID else st.one_of(legal, st.sampled_from(tuple(Reaction)))
-    early = st.just(())
-    versions = st.one_of(*[st.just(1)] * 19, st.sampled_from(_VERSIONS))
+    step, reaction = valid_steps(prompts), st.sampled_from(LEGAL_REACTIONS)
+    passage = weighted((3, step.map(lambda one: (one,))), (1, passages(prompts)))
+    early: st.SearchStrategy[tuple[Step, ...]] = st.just(())
     if level is Level.HOSTILE:
-        before = st.one_of(
-            hostile_steps(prompts), st.just(Step(Call("session/new", {"cwd": "/", "mcpServers": []})))
+        hostile = hostile_steps(prompts)
+        before = weighted(
+            (1, st.just(Step(Call("session/new", {"cwd": "/", "mcpServers": []})))), (2, hostile)
         )
-        early = st.one_of(*[st.just(())] * 9, st.lists(before, max_size=2).map(tuple))
+        early = weighted((14, early), (1, st.lists(before, min_size=1, max_size=2).map(tuple)))
+        step = weighted((1, step), (1, hostile))
+        passage = weighted((3, step.map(lambda one: (one,))), (1, passage))
+        reaction = weighted((2, reaction), (1, st.sampled_from(tuple(Reaction))))
     return st.builds(
         Program,
-        steps=st.lists(step, min_size=1, max_size=MOST_STEPS).map(tuple),
+        steps=st.lists(passage, max_size=MOST_STEPS).map(
+            lambda passages: tuple(chain.from_iterable(passages))
+        ),
         reactions=st.lists(reaction, max_size=4).map(tuple),
-        capabilities=st.one_of(*[st.none()] * 14, capability_sets()),
-        version=versions,
+        capabilities=weighted((14, st.none()), (1, capability_sets())),
+        version=weighted((39, st.just(1)), (1, st.sampled_from(_VERSIONS))),
         early=early,
         probe=st.booleans(),
-        probe_text=st.sampled_from(prompts),
+        probe_text=st.just(prompts[0]),
     )
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
+    """One of several, each as often as its weight says; the first is what it shrinks to.
+
+    `one_of` has no weights: it takes what is there twice, or nested, for one and the same choice.
+    """
+    table = [choice for weight, choice in choices for _ in range(weight)]
+    return st.integers(0, len(table) - 1).flatmap(lambda number: table[number])
 
 
 def capability_sets() -> st.SearchStrategy[dict[str, Any]]:
@@ -104,44 +115,56 @@ def capability_sets() -> st.SearchStrategy[dict[str, Any]]:
     ).map(dict)
 
 
+def passages(prompts: Sequence[str]) -> st.SearchStrategy[tuple[Step, ...]]:
+    """Steps that belong together, since one alone leads nowhere: what single steps would hit upon too late."""
+    prompt = st.builds(Prompt, _SESSIONS, st.sampled_from(prompts))
+    boundary = st.builds(Await, st.sampled_from((Boundary.UPDATE, Boundary.TOOL_CALL, Boundary.ASKED)))
+    cancel, close = st.builds(Cancel, _SESSIONS, st.booleans()), st.just(Life("session/close"))
+    reopen = st.sampled_from((Life("session/load"), Life("session/resume")))
+    over, ping = st.just(Await()), st.just(Extension())
+    delete = st.just(Life("session/delete"))
+    listing = st.builds(ListSessions, st.booleans())
+    return st.one_of(
+        *(
+            st.tuples(*(st.builds(Step, action) for action in actions))
+            for actions in (
+                (prompt, boundary, cancel),
+                (prompt, cancel, ping, over),
+                (prompt, boundary, cancel, over, prompt),
+                (prompt, boundary, close),
+                (prompt, over, close, reopen, listing),
+                (st.just(Open()), close, delete, delete, listing),
+                (st.just(Open()), prompt, prompt, over),
+            )
+        )
+    )
+
+
 def valid_steps(prompts: Sequence[str]) -> st.SearchStrategy[Step]:
     """Steps of a client that keeps the rules."""
     return st.builds(Step, _valid_actions(prompts), SPELLINGS)
 
 
 def _valid_actions(prompts: Sequence[str]) -> st.SearchStrategy[Action]:
-    prompt = _prompts(prompts)
-    cancel = st.builds(Cancel, _SESSIONS, st.booleans())
-    await_ = st.builds(Await, st.sampled_from(tuple(Boundary)))
-    session_cancel = st.builds(Cancel, _SESSIONS)
-    return st.one_of(
-        prompt,
-        await_,
-        session_cancel,
-        st.builds(Open, st.integers(0, 1)),
-        st.builds(Extension, st.booleans()),
-        prompt,
-        cancel,
-        await_,
-        st.builds(Choose, _SESSIONS, st.booleans(), st.integers(0, 7)),
-        st.builds(Life, st.sampled_from(_LIVES), _SESSIONS),
-        st.builds(Release, st.integers(0, 2)),
-        st.builds(ListSessions, st.booleans()),
-        st.builds(Life, st.sampled_from(_LIVES), _SESSIONS),
-        prompt,
-        st.one_of(
-            st.builds(Stall, st.sampled_from((10, 100))),
-            st.builds(Prompt, _SESSIONS, st.just("a"), size=st.sampled_from(_SIZES)),
-            st.builds(Stall, st.sampled_from((10, 100))),
-            st.builds(Prompt, _SESSIONS, st.just("a"), size=st.sampled_from(_SIZES)),
-            st.just(EndInput()),
-        ),
+    return weighted(
+        (2, st.builds(Open, st.integers(0, 1))),
+        (12, _prompts(prompts)),
+        (6, st.builds(Await, st.sampled_from(tuple(Boundary)))),
+        (6, st.builds(Cancel, _SESSIONS, st.booleans())),
+        (3, st.builds(Extension, st.booleans())),
+        (4, st.builds(Life, st.sampled_from(_LIVES), _SESSIONS)),
+        (3, st.builds(Choose, _SESSIONS, st.booleans(), st.integers(0, 7))),
+        (2, st.builds(Release, st.integers(0, 2))),
+        (2, st.builds(ListSessions, st.booleans())),
+        (1, st.builds(Prompt, _SESSIONS, st.just("a"), size=st.sampled_from(_SIZES))),
+        (1, st.builds(Stall, st.sampled_from((10, 100)))),
+        (1, weighted((2, st.builds(Stall)), (1, st.just(EndInput())))),
     )
 
 
 def _prompts(prompts: Sequence[str]) -> st.SearchStrategy[Prompt]:
-    text = st.one_of(st.sampled_from(prompts), st.sampled_from(prompts), ENCODABLE)
-    kinds = st.one_of(st.just(()), st.just(()), st.lists(st.sampled_from(_KINDS), max_size=2).map(tuple))
+    text = weighted((3, st.sampled_from(prompts)), (1, ENCODABLE))
+    kinds = weighted((2, st.just(())), (1, st.lists(st.sampled_from(_KINDS), max_size=2).map(tuple)))
     return st.builds(Prompt, _SESSIONS, text, kinds)
 
 
@@ -149,18 +172,19 @@ def hostile_steps(prompts: Sequence[str]) -> st.SearchStrategy[Step]:
     """Steps that break a rule, or may."""
     legal = _valid_actions(prompts)
     changed = st.builds(Step, legal, SPELLINGS, st.lists(changes(), min_size=1, max_size=2).map(tuple))
-    return st.one_of(
-        st.builds(Step, st.builds(Line, BROKEN_LINES), SPELLINGS),
-        changed,
-        st.builds(Step, _calls(), SPELLINGS),
-        changed,
-        st.builds(Step, st.builds(Stray, st.sampled_from(ID_FORMS), st.booleans())),
-        st.builds(Step, st.builds(Prompt, _SESSIONS, st.sampled_from(prompts), overlap=st.just(True))),
-        st.builds(Step, st.builds(Prompt, _SESSIONS, ANY)),
-        st.builds(Step, st.builds(ListSessions, st.booleans(), st.sampled_from(("nonsense", "0", "-1")))),
-        st.builds(
-            Step, st.builds(Prompt, st.just(0), st.just("a"), size=st.sampled_from((*_SIZES, *_HUGE_SIZES)))
+    sizes = weighted((5, st.sampled_from(_SIZES)), (1, st.sampled_from(_HUGE_SIZES)))
+    return weighted(
+        (4, st.builds(Step, st.builds(Line, BROKEN_LINES), SPELLINGS)),
+        (6, changed),
+        (6, st.builds(Step, _calls(), SPELLINGS)),
+        (2, st.builds(Step, st.builds(Stray, st.sampled_from(ID_FORMS), st.booleans()))),
+        (1, st.builds(Step, st.builds(Prompt, _SESSIONS, st.sampled_from(prompts), overlap=st.just(True)))),
+        (1, st.builds(Step, st.builds(Prompt, _SESSIONS, ANY))),
+        (
+            1,
+            st.builds(Step, st.builds(ListSessions, st.booleans(), st.sampled_from(("nonsense", "0", "-1")))),
         ),
+        (1, st.builds(Step, st.builds(Prompt, st.just(0), st.just("a"), size=sizes))),
     )
 
 
@@ -209,4 +233,4 @@ def _calls() -> st.SearchStrategy[Call]:
     as_notification = st.builds(
         Call, st.sampled_from(("session/new", "session/prompt", "ping")), st.just({}), notify=st.just(True)
     )
-    return st.one_of(made_up, strange, made_up, wrong_form, as_notification, st.one_of(drawn))
+    return weighted((4, made_up), (2, strange), (1, wrong_form), (1, as_notification), (2, st.one_of(drawn)))

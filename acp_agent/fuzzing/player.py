@@ -72,7 +72,7 @@ class Player:
         self._asked = 0
         self._updates = 0
         self._tool_calls = 0
-        self._fresh_sessions = 0
+        self._holding = True
 
     @property
     def _conversation(self) -> Conversation:
@@ -97,6 +97,7 @@ class Player:
         self._program = program
         self._sessions, self._closed = [], []
         self._asked = 0
+        self._holding = True
         for step in program.steps:
             if not self._exchange.alive:
                 return
@@ -113,8 +114,8 @@ class Player:
         self._exchange.wait_for_answers(
             lambda call: isinstance(call.subject, Turn) and call.subject.whole_turn_cancelled
         )
+        self._holding = False
         self._release_all()
-        self._program = Program()  # what is asked from now on is served
         self._exchange.wait_for_answers()
         self._release_all()
         self._exchange.settle()
@@ -359,8 +360,8 @@ class Player:
         reactions = self._program.reactions
         reaction = reactions[number] if number < len(reactions) else Reaction.SERVE
         match reaction:
-            case Reaction.HOLD if not self._is_cancelled_permission(request.id):
-                self._held[request.id] = request
+            case Reaction.HOLD if self._holding and not self._is_cancelled_permission(request.id):
+                self._hold(request)
             case Reaction.DUPLICATE:
                 self._answer(request, Reaction.SERVE)
                 self._answer(request, Reaction.SERVE)
@@ -371,9 +372,14 @@ class Player:
                 self._write(
                     {"id": other, **self._services.answer(request.method, _object(request), Reaction.SERVE)}
                 )
-                self._held[request.id] = request
-            case _:
+                self._hold(request)
+            case Reaction.REFUSE:
                 self._answer(request, reaction)
+            case _:
+                self._answer(request, Reaction.SERVE)
+
+    def _hold(self, request: RequestReceived) -> None:
+        self._held[request.id] = request
 
     def _answer(self, request: RequestReceived, reaction: Reaction) -> None:
         if self._is_cancelled_permission(request.id):

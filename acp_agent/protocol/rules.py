@@ -1,7 +1,8 @@
 """The normative rules of ACP as data: who is bound, how strongly, one sentence, and the page it comes from.
 
 `rules.toml` beside this file holds them; it is read when the first rule is asked for. Owns also which rule a verdict
-of the core is about. Deliberately absent: how a rule is tested (harness/), and the rules of agents that nobody can see broken.
+of the core is about. Deliberately absent: how a rule is tested (harness/, fuzzing/), and rules of agents that
+nobody can see broken.
 """
 
 from __future__ import annotations

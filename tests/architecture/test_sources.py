@@ -43,6 +43,7 @@ FUZZING_MODULES = (
     "invariants",
     "judge",
     "player",
+    "program",
     "services",
     "tried",
 )

@@ -58,6 +58,8 @@ class RunningTurn:
         self.waiting: Any = None
         self.answer: Any = None
         self.cancelled = False
+        self.asking = False
+        self.creating = False
         self.call = ""
         self.terminal = ""
 
@@ -77,7 +79,7 @@ class RawAgent:
         self.made = 0
         self.buffer = b""
         self.out = b""
-        self.answers: dict[Any, Message] = {}
+        self.orphans: dict[int, Session] = {}
 
     # -- the loop
 
@@ -232,10 +234,15 @@ class RawAgent:
             return
         well_formed = message.get("jsonrpc") == "2.0" and ("result" in message) != ("error" in message)
         answer = message.get("result") if well_formed and "result" in message else None
-        for session in self.sessions.values():
-            for turn in session.turns:
+        orphan = self.orphans.pop(id_, None)
+        if orphan is not None and isinstance(answer, dict) and isinstance(answer.get("terminalId"), str):
+            self.ask("terminal/release", sessionId=orphan.id, terminalId=answer["terminalId"])
+        for session in [*self.sessions.values(), *self.stored.values()]:
+            for turn in list(session.turns):
                 if turn.waiting == id_:
                     turn.waiting, turn.answer = None, answer if isinstance(answer, dict) else {}
+                    if turn.cancelled:
+                        self.abort(turn)
 
     def send(self, message: Message) -> None:
         self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -467,8 +474,15 @@ class RawAgent:
             self.stop(turn)
 
     def stop(self, turn: RunningTurn) -> None:
+        """End a turn; a permission request that is open is answered by the client first."""
         turn.cancelled = True
+        if not (turn.asking and turn.waiting is not None):
+            self.abort(turn)
+
+    def abort(self, turn: RunningTurn) -> None:
         turn.steps.close()
+        if turn.creating and turn.waiting is not None:
+            self.orphans[turn.waiting] = turn.session
         if turn.call:
             self.update(turn.session, "tool_call_update", toolCallId=turn.call, status="failed")
         if turn.terminal:
@@ -547,12 +561,14 @@ class RawAgent:
             {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
             {"optionId": "no", "name": "Reject", "kind": "reject_once"},
         ]
+        turn.asking = True
         answer = yield self.ask(
             "session/request_permission",
             sessionId=turn.session.id,
             toolCall={"toolCallId": call, "title": "Remove note.txt"},
             options=options,
         )
+        turn.asking = False
         outcome = answer.get("outcome") if isinstance(answer, dict) else None
         if (
             isinstance(outcome, dict)
@@ -588,9 +604,11 @@ class RawAgent:
         if not self.may("terminal"):
             return
         self.announce(turn, "Run true", "execute")
+        turn.creating = True
         answer = yield self.ask(
             "terminal/create", sessionId=turn.session.id, command="true", cwd=turn.session.cwd
         )
+        turn.creating = False
         terminal = answer.get("terminalId") if isinstance(answer, dict) else None
         if not isinstance(terminal, str):
             self.progress(turn, "failed")

@@ -1,0 +1,23 @@
+"""Defect: a request of an unknown method is never answered (B127)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzzing"))
+from raw_agent import RawAgent, run
+
+FINDS = "R-016"
+LEVEL = "valid"
+
+
+class Agent(RawAgent):
+    def request(self, id_: Any, method: str, params: Any) -> None:
+        if method in self.handlers():
+            super().request(id_, method, params)
+
+
+if __name__ == "__main__":
+    run(Agent())

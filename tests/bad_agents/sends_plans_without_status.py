@@ -1,0 +1,21 @@
+"""Defect: the entries of a plan have no status."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzzing"))
+from raw_agent import RawAgent, RunningTurn, run
+
+FINDS = "R-199"
+LEVEL = "valid"
+
+
+class Agent(RawAgent):
+    def plan(self, turn: RunningTurn) -> None:
+        self.update(turn.session, "plan", entries=[{"content": "think", "priority": "high"}])
+
+
+if __name__ == "__main__":
+    run(Agent())

@@ -1,0 +1,23 @@
+"""Defect: what was in the pipe comes after the answer of the cancelled turn."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzzing"))
+from raw_agent import RawAgent, RunningTurn, run
+
+FINDS = "R-158"
+LEVEL = "valid"
+
+
+class Agent(RawAgent):
+    def end_turn(self, turn: RunningTurn, reason: str) -> None:
+        super().end_turn(turn, reason)
+        if reason == "cancelled":
+            self.say(turn, "stopped")
+
+
+if __name__ == "__main__":
+    run(Agent())
