@@ -32,8 +32,8 @@ _VERSION: Final = 1
 class _Asked:
     """A request as it was sent. refused: the slug of what is illegal about it.
 
-    cancelled: the turns that were cancelled and not answered when it was sent. overlaps: it is a prompt to a session
-    whose turn was open: an agent may queue or refuse it. past: turns that a load has to replay.
+    cancelled: the turns that were cancelled and not answered when it was sent. doubtful: an agent may refuse it, as it
+    may a prompt to a session whose turn is open. past: turns that a load has to replay.
     """
 
     method: str
@@ -41,7 +41,7 @@ class _Asked:
     refused: str | None
     line_bytes: int
     cancelled: tuple[Turn, ...]
-    overlaps: bool = False
+    doubtful: bool = False
     past: int = 0
 
 
@@ -63,8 +63,11 @@ class Answers:
     _cursors: set[str] = field(default_factory=set)
     _deleted: set[str] = field(default_factory=set)
 
-    def asked(self, request: RequestReceived, line_bytes: int) -> None:
-        """The client has sent a request, legal or not, and the core has registered it."""
+    def asked(self, request: RequestReceived, line_bytes: int, *, doubtful: bool = False) -> None:
+        """The client has sent a request, legal or not, and the core has registered it.
+
+        doubtful: an agent may read it as illegal.
+        """
         call = self.conversation.open[Side.CLIENT].get(request.id)
         params = request.params if isinstance(request.params, dict) else {}
         cancelled = tuple(
@@ -73,10 +76,12 @@ class Answers:
             for turn in session.turns
             if Cancel.SESSION_CANCEL in turn.cancel
         )
-        asked = _Asked(request.method, params, call.refused if call else None, line_bytes, cancelled)
+        asked = _Asked(
+            request.method, params, call.refused if call else None, line_bytes, cancelled, doubtful
+        )
         session = self.conversation.sessions.get(_text(params.get("sessionId")))
         if request.method == "session/prompt":
-            asked.overlaps = session is not None and len(session.turns) > 1
+            asked.doubtful |= session is not None and len(session.turns) > 1
         if request.method == "session/load":
             past = self._pasts.setdefault(_text(params.get("sessionId")), _Past())
             asked.past, past.replayed = past.prompts, 0
@@ -133,7 +138,7 @@ class Answers:
         if asked.method in {"session/list", "session/load", "session/resume", "authenticate"}:
             return True  # an old cursor, a session that was never stored, a login that failed
         relative = asked.params.get("cwd")
-        return asked.overlaps or (isinstance(relative, str) and not is_absolute(relative))
+        return asked.doubtful or (isinstance(relative, str) and not is_absolute(relative))
 
     def _refused(self, asked: _Asked, code: int, at: int) -> Finding:
         saw = f"a legal {asked.method} was answered with {code}"

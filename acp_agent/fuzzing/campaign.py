@@ -10,6 +10,7 @@ Deliberately absent: one plan (player.py), the processes (agent_target.py), seve
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,6 +27,8 @@ from acp_agent.fuzzing.program import Level, Program
 DEFAULT_SHRINK_S: Final = 60.0
 DEFAULT_SHRINK_PLAYS: Final = 400
 
+_DOUBTS: Final = 3
+"""So often a find may fail to come again on a process of its own before nobody tries any more."""
 _ROUND_EXAMPLES: Final = 100_000
 _ALL_PHASES: Final = (Phase.reuse, Phase.generate, Phase.shrink)
 _NEW_PHASES: Final = (Phase.generate, Phase.shrink)
@@ -34,8 +37,8 @@ _NEW_PHASES: Final = (Phase.generate, Phase.shrink)
 class Budget(NamedTuple):
     """When a campaign is over: after so many plans, or so many seconds; None for no limit.
 
-    until: or when this rule was found broken. shrink_s, shrink_plays: how much the shortening of one find may take
-    beside that.
+    until: or when this rule was found broken, for certain. shrink_s, shrink_plays: how much the shortening of one find
+    may take beside that.
     """
 
     examples: int | None = None
@@ -75,6 +78,7 @@ class Campaign:
         self._on_example = on_example
         self._start = time.monotonic()
         self._settled: set[Key] = set()
+        self._doubted: Counter[Key] = Counter()
         self._hunted: Key | None = None
         self._hunt_began = 0.0
         self._hunt_plays = 0
@@ -126,7 +130,7 @@ class Campaign:
             if self._hunted is None:
                 raise
         finally:
-            self._settled |= self.results.finds.keys()
+            self._settled |= {key for key, find in self.results.finds.items() if find.confirmed}
             self._hunted = None
             self._played.clear()
 
@@ -144,7 +148,8 @@ class Campaign:
             repeated = [finding.key for finding in again.findings if finding.key not in self._settled]
             if not repeated:
                 self._note(outcome, confirmed=False)
-                self._settled |= set(new)
+                self._doubted.update(new)
+                self._settled |= {key for key in new if self._doubted[key] >= _DOUBTS}
             outcome, new = again, repeated
         if self._on_example is not None:
             self._on_example(self.results)
@@ -187,7 +192,7 @@ class Campaign:
         budget = self._how.budget
         if budget.examples is not None and self.results.examples >= budget.examples:
             return True
-        if budget.until is not None and any(rule == budget.until for rule, _ in self.results.finds):
+        if any(find.confirmed and find.rule.id == budget.until for find in self.results.finds.values()):
             return True
         return budget.seconds is not None and time.monotonic() - self._start >= budget.seconds
 

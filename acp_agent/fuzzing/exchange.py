@@ -48,6 +48,7 @@ class Deadlines(NamedTuple):
     """In seconds. answer_s: for any request but a prompt. turn_s: for a prompt. cancel_s: from a cancel to its answer.
 
     exit_s: from the end of the input to the exit. settle_s: how long the agent is listened to when all is answered.
+    start_s: for the answer to `initialize`, since a program may take long to start.
     """
 
     answer_s: float = 10.0
@@ -55,6 +56,7 @@ class Deadlines(NamedTuple):
     cancel_s: float = 5.0
     exit_s: float = 5.0
     settle_s: float = 0.03
+    start_s: float = 60.0
 
 
 class Slice(NamedTuple):
@@ -157,9 +159,14 @@ class Exchange:
         calls = self.judge.connection.conversation.open[Side.CLIENT]
         return [call for call in calls if id(call) not in self._overdue]
 
-    def wait_for_answers(self, only: Callable[[OpenCall], bool] = lambda call: True) -> None:
-        """Wait until each open request is answered, or overdue, which is a finding."""
-        while self.alive and (calls := [call for call in self.open_calls() if only(call)]):
+    def wait_for_answers(
+        self, only: Callable[[OpenCall], bool] = lambda call: True, unless: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Wait until each open request is answered, or overdue, which is a finding.
+
+        only: which requests. unless: stop to wait when this is so.
+        """
+        while self.alive and not unless() and (calls := [call for call in self.open_calls() if only(call)]):
             due, call, invariant = min((self._due(call) for call in calls), key=lambda one: one[0])
             left = due - time.monotonic()
             if left > 0:
@@ -206,7 +213,8 @@ class Exchange:
             return sent + self.deadlines.turn_s, call, Invariant.PROMPT_ANSWERED
         if call.method == "session/close":
             return sent + self.deadlines.answer_s, call, Invariant.CLOSE_ANSWERED
-        return sent + self.deadlines.answer_s, call, Invariant.ANSWERED
+        allowed = self.deadlines.start_s if call.method == "initialize" else self.deadlines.answer_s
+        return sent + allowed, call, Invariant.ANSWERED
 
     def _note_times(self) -> None:
         now = time.monotonic()

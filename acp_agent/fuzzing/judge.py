@@ -8,6 +8,7 @@ Deliberately absent: time and the process (exchange.py).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any, Final
 
@@ -130,7 +131,7 @@ class Judge:
         self.last_line_long = len(line) >= LONG_LINE_BYTES
         event = next((event for event in events if not isinstance(event, ProtocolViolation)), None)
         if isinstance(event, RequestReceived) and not set(slugs) & {"duplicate_id", "bad_id"}:
-            self._answers.asked(event, len(line))
+            self._answers.asked(event, len(line), doubtful=_has_half_a_pair(line))
         elif event is None or isinstance(event, RequestReceived):
             self._expect_answer_to_nobody(message)
         if slugs:
@@ -294,6 +295,17 @@ class Judge:
         named = params.get("sessionId") if isinstance(params, dict) else None
         named = finding.verdict.where.get("sessionId", named)
         return self._everything_tainted or named in self._tainted
+
+
+def _has_half_a_pair(line: bytes) -> bool:
+    """Whether a text in it can't be UTF-8: one reader replaces that, another refuses it."""
+    if b"\\u" not in line:
+        return False
+    try:
+        json.dumps(json.loads(line), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _decode(line: bytes) -> Any:

@@ -211,8 +211,8 @@ class Player:
     def _await(self, boundary: Boundary) -> None:
         turns = [turn for name in self._sessions for turn in self._turns_of(name)]
         if boundary is Boundary.ANSWERS:
-            if not self._held:
-                self._wait_for_answers()
+            # What the agent has asked may be what it waits for.
+            self._exchange.wait_for_answers(unless=lambda: bool(self._held))
             return
         if not turns:
             return
@@ -288,6 +288,8 @@ class Player:
         if known:
             name = known[action.session % len(known)]
             self._request(action.method, {"sessionId": name}, step)
+            for id_ in [id_ for id_ in self._held if _object(self._held[id_]).get("sessionId") == name]:
+                self._answer_held(id_)
             self._wait_for_answers(but_prompts=True)
             if action.method == "session/close" and not self._is_open(name):
                 self._closed.append(name)
@@ -360,7 +362,7 @@ class Player:
         reactions = self._program.reactions
         reaction = reactions[number] if number < len(reactions) else Reaction.SERVE
         match reaction:
-            case Reaction.HOLD if self._holding and not self._is_cancelled_permission(request.id):
+            case Reaction.HOLD:
                 self._hold(request)
             case Reaction.DUPLICATE:
                 self._answer(request, Reaction.SERVE)
@@ -379,7 +381,11 @@ class Player:
                 self._answer(request, Reaction.SERVE)
 
     def _hold(self, request: RequestReceived) -> None:
-        self._held[request.id] = request
+        """Keep it for later, if there is a later and no duty to answer at once."""
+        if self._holding and not self._is_cancelled_permission(request.id):
+            self._held[request.id] = request
+        else:
+            self._answer(request, Reaction.SERVE)
 
     def _answer(self, request: RequestReceived, reaction: Reaction) -> None:
         if self._is_cancelled_permission(request.id):

@@ -5,11 +5,12 @@ Deliberately absent: files (report.py), and the judgement itself.
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from acp_agent.fuzzing.finds import Find, Results
 from acp_agent.fuzzing.report import exchange_of, trace_name
@@ -76,9 +77,33 @@ def print_find(find: Find, out: TextIO) -> None:
         print(f"  {_many(len(lines) - _SHOWN_LINES, 'message')} before:", file=out)
     for sender, text in lines[-_SHOWN_LINES:]:
         arrow = "C>A" if sender == "client" else "A>C"
+        text = brief(text)
         shown = text if len(text) <= _SHOWN_WIDTH else f"{text[:_SHOWN_WIDTH]}…"
         printable = "".join(char if char.isprintable() else "\ufffd" for char in shown)
         print(f"  {arrow} {printable}", file=out)
+
+
+def brief(line: str) -> str:
+    """A message in a few words: what it is first, then its payload. A line that is none stays as it is."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    if not isinstance(message, dict):
+        return line
+    params = message.get("params")
+    update = params.get("update") if isinstance(params, dict) else None
+    number = f"#{json.dumps(message['id'])} " if "id" in message else ""
+    if isinstance(update, dict):
+        rest = {name: value for name, value in update.items() if name != "sessionUpdate"}
+        return f"{update.get('sessionUpdate')} {_compact(rest)}"
+    if "method" in message:
+        return f"{number}{message['method']} {_compact(params)}"
+    return f"{number}{_compact(message.get('error', message.get('result')))}" if number else line
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _many(number: int, noun: str) -> str:

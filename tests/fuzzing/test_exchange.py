@@ -14,7 +14,7 @@ from acp_agent.fuzzing.exchange import Deadlines, Exchange
 from acp_agent.fuzzing.peer import Peer
 from acp_agent.transport.trace import Direction
 
-PACE = Deadlines(answer_s=0.3, turn_s=0.3, cancel_s=0.3, exit_s=10.0, settle_s=0.05)
+PACE = Deadlines(answer_s=0.3, turn_s=0.3, cancel_s=0.3, exit_s=10.0, settle_s=0.05, start_s=0.3)
 PATIENT = Deadlines(answer_s=20.0, turn_s=20.0, cancel_s=20.0, exit_s=20.0, settle_s=0.05)
 ANSWER = """
 import json, sys

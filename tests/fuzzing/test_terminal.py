@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 from acp_agent.fuzzing.exchange import Slice
 from acp_agent.fuzzing.finds import Find, Results
 from acp_agent.fuzzing.invariants import Finding
 from acp_agent.fuzzing.program import Level
-from acp_agent.fuzzing.terminal import Progress, print_results, summary
+from acp_agent.fuzzing.terminal import Progress, brief, print_results, summary
 from acp_agent.transport.trace import Direction
 
 
@@ -42,6 +44,26 @@ def test_a_find_is_told_with_its_rule_its_end_and_how_to_see_it_again() -> None:
     assert lines[9] == "  again: acp-agent fuzz reproduce report/R-135-update-late-plan.jsonl -- 'my agent'"
     assert lines[11].startswith("1 conversation, 1 find, 1 rules tried; ")
     assert lines[11].endswith("9 messages, seed 42")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}', "#1 session/list {}"),
+        ('{"jsonrpc":"2.0","id":"a","result":{"stopReason":"end_turn"}}', '#"a" {"stopReason":"end_turn"}'),
+        ('{"jsonrpc":"2.0","id":null,"error":{"code":1}}', '#null {"code":1}'),
+        (
+            '{"method":"session/update","params":{"update":{"sessionUpdate":"plan","entries":[]}}}',
+            'plan {"entries":[]}',
+        ),
+        ("[1]", "[1]"),
+        ("INFO ready", "INFO ready"),
+        ("{}", "{}"),
+    ],
+)
+def test_a_message_is_told_in_a_few_words(line: str, told: str) -> None:
+    """What it is comes before what it carries; the whole of it is in the trace."""
+    assert brief(line) == told
 
 
 def test_the_summary_counts_states_and_ways_of_each_machine() -> None:

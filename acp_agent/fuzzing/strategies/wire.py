@@ -19,7 +19,8 @@ class Spelling:
 
     escapes: characters beyond ASCII by their escapes. slash: `\\/` for `/`. letters: an escape for one plain letter.
     reverse: members in the other order. space: white space where JSON allows it. crlf: a CR before the LF.
-    cuts: where a write ends; each counts from the beginning again where it is beyond the line's end.
+    cuts: where a write ends; each counts from the beginning again where it is beyond the line's end. piece: the bytes
+    of a write, 0 for no limit; a long line is not written in pieces.
     """
 
     escapes: bool = False
@@ -29,13 +30,16 @@ class Spelling:
     space: str = ""
     crlf: bool = False
     cuts: tuple[int, ...] = ()
+    piece: int = 0
 
 
 PLAIN: Final = Spelling()
+_LONGEST_IN_PIECES: Final = 2_000
 
 SPELLINGS: Final = st.one_of(
     st.just(PLAIN),
     st.builds(Spelling, cuts=st.lists(st.integers(0, 500), min_size=1, max_size=6).map(tuple)),
+    st.builds(Spelling, piece=st.sampled_from((1, 2, 7))),
     st.builds(
         Spelling,
         escapes=st.booleans(),
@@ -105,7 +109,10 @@ def spelled(message: Any, how: Spelling = PLAIN) -> bytes:
 
 def cut(line: bytes, how: Spelling = PLAIN) -> list[bytes]:
     """The line in the writes that the spelling asks for; cuts fall anywhere, inside a character and inside CRLF too."""
-    bounds = sorted({0, len(line), *(place % (len(line) + 1) for place in how.cuts)})
+    places = {place % (len(line) + 1) for place in how.cuts}
+    if how.piece and len(line) <= _LONGEST_IN_PIECES:
+        places |= set(range(0, len(line), how.piece))
+    bounds = sorted({0, len(line), *places})
     return [line[start:end] for start, end in pairwise(bounds)]
 
 
