@@ -55,6 +55,15 @@ def test_a_mistake_is_one_sentence(
     assert error.count("\n") == 1
 
 
+def test_the_find_in_the_readme_is_what_is_printed(tmp_path: Path) -> None:
+    """The agent and the exchange are those that the README shows."""
+    readme = (BAD_AGENTS.parents[1] / "README.md").read_text(encoding="utf-8")
+    shown = next(block for block in readme.split("```") if block.startswith("console\nR-135"))
+    bad = [sys.executable, "-I", "-S", str(BAD_AGENTS / "speaks_after_the_end.py")]
+    found = fuzz(tmp_path, "agent", "--examples", "10", "--seed", "2", "--until", "R-135", "--", *bad)
+    assert found.stdout.startswith(shown.removeprefix("console\n"))
+
+
 def test_without_hypothesis_one_sentence_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +93,7 @@ def test_a_find_from_the_campaign_to_the_reproducer(tmp_path: Path, raw_agent: l
     )
     report = json.loads((tmp_path / "acp-fuzz-report" / "report.json").read_bytes())
     [find] = report["finds"]
-    assert find["messages"] <= 8
+    assert find["messages"] <= 12
     trace = str(tmp_path / "acp-fuzz-report" / find["trace"])
     again = fuzz(tmp_path, "reproduce", trace, "--", *bad)
     assert (again.returncode, again.stdout.split()[0]) == (1, "R-005")
