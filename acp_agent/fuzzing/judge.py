@@ -118,6 +118,7 @@ class Judge:
         sessions = self.connection.conversation.sessions
         self._tainted |= {name for name, session in sessions.items() if session.turns}
         self.connection.observe(Side.CLIENT, b"")
+        self.coverage.look()
 
     def _client_line(self, line: bytes | LineTooLong) -> list[str]:
         self.messages += 1
@@ -190,6 +191,7 @@ class Judge:
         for event in self.connection.observe(Side.AGENT, b""):
             if isinstance(event, ProtocolViolation):
                 self._weigh(event, b"", None)
+        self.coverage.look()
 
     def _agent_line(self, line: bytes | LineTooLong) -> list[Event]:
         self.messages += 1

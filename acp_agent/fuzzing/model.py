@@ -69,7 +69,7 @@ _NO_METHODS: Final = (
 def programs(level: Level, prompts: Sequence[str] = DEFAULT_PROMPTS) -> st.SearchStrategy[Program]:
     """Whole plans. prompts: texts that get the agent to do things; others are drawn beside them."""
     step, reaction = valid_steps(prompts), st.sampled_from(LEGAL_REACTIONS)
-    passage = weighted((3, step.map(lambda one: (one,))), (1, passages(prompts)))
+    passage = weighted((2, step.map(lambda one: (one,))), (1, passages(prompts)))
     early: st.SearchStrategy[tuple[Step, ...]] = st.just(())
     if level is Level.HOSTILE:
         hostile = hostile_steps(prompts)
@@ -78,7 +78,7 @@ def programs(level: Level, prompts: Sequence[str] = DEFAULT_PROMPTS) -> st.Searc
         )
         early = weighted((14, early), (1, st.lists(before, min_size=1, max_size=2).map(tuple)))
         step = weighted((1, step), (1, hostile))
-        passage = weighted((3, step.map(lambda one: (one,))), (1, passage))
+        passage = weighted((2, step.map(lambda one: (one,))), (1, passages(prompts)))
         reaction = weighted((2, reaction), (1, st.sampled_from(tuple(Reaction))))
     return st.builds(
         Program,
@@ -118,6 +118,11 @@ def capability_sets() -> st.SearchStrategy[dict[str, Any]]:
 def passages(prompts: Sequence[str]) -> st.SearchStrategy[tuple[Step, ...]]:
     """Steps that belong together, since one alone leads nowhere: what single steps would hit upon too late."""
     prompt = st.builds(Prompt, _SESSIONS, st.sampled_from(prompts))
+    held = st.builds(Prompt, _SESSIONS, st.sampled_from(prompts), hold=st.just(True))
+    asked, choose = (
+        st.just(Await(Boundary.ASKED)),
+        st.builds(Choose, _SESSIONS, st.booleans(), st.integers(0, 7)),
+    )
     boundary = st.builds(Await, st.sampled_from((Boundary.UPDATE, Boundary.TOOL_CALL, Boundary.ASKED)))
     cancel, close = st.builds(Cancel, _SESSIONS, st.booleans()), st.just(Life("session/close"))
     reopen = st.sampled_from((Life("session/load"), Life("session/resume")))
@@ -135,6 +140,9 @@ def passages(prompts: Sequence[str]) -> st.SearchStrategy[tuple[Step, ...]]:
                 (prompt, over, close, reopen, listing),
                 (st.just(Open()), close, delete, delete, listing),
                 (st.just(Open()), prompt, prompt, over),
+                (held, asked, cancel),
+                (held, asked, cancel, over, prompt),
+                (st.just(Open()), choose, choose),
             )
         )
     )
@@ -163,8 +171,10 @@ def _valid_actions(prompts: Sequence[str]) -> st.SearchStrategy[Action]:
 
 
 def _prompts(prompts: Sequence[str]) -> st.SearchStrategy[Prompt]:
-    text = weighted((3, st.sampled_from(prompts)), (1, ENCODABLE))
-    kinds = weighted((2, st.just(())), (1, st.lists(st.sampled_from(_KINDS), max_size=2).map(tuple)))
+    text = weighted((2, st.sampled_from(prompts)), (1, ENCODABLE))
+    kinds = weighted(
+        (2, st.just(())), (1, st.lists(st.sampled_from(_KINDS), min_size=1, max_size=2).map(tuple))
+    )
     return st.builds(Prompt, _SESSIONS, text, kinds)
 
 

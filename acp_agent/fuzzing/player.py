@@ -73,6 +73,7 @@ class Player:
         self._updates = 0
         self._tool_calls = 0
         self._holding = True
+        self._patient: set[str] = set()
 
     @property
     def _conversation(self) -> Conversation:
@@ -98,6 +99,7 @@ class Player:
         self._sessions, self._closed = [], []
         self._asked = 0
         self._holding = True
+        self._patient.clear()
         for step in program.steps:
             if not self._exchange.alive:
                 return
@@ -182,6 +184,8 @@ class Player:
         text = action.text
         if action.size:
             text = (text * (action.size // max(len(text.encode()), 1) + 1))[: action.size]
+        if action.hold:
+            self._patient.add(session.id)
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text}]
         blocks += [block for kind in action.kinds if (block := self._block(kind)) is not None]
         self._request("session/prompt", {"sessionId": session.id, "prompt": blocks}, step)
@@ -361,6 +365,8 @@ class Player:
         number = self._asked - 1
         reactions = self._program.reactions
         reaction = reactions[number] if number < len(reactions) else Reaction.SERVE
+        if _object(request).get("sessionId") in self._patient:
+            reaction = Reaction.HOLD
         match reaction:
             case Reaction.HOLD:
                 self._hold(request)

@@ -57,7 +57,8 @@ class Prompt:
     """`session/prompt` with a text and, where the agent advertises them, blocks of the named kinds.
 
     session: which one, counted through those that are open; one is opened if there is none. size: the text is made as
-    long as this, in bytes. overlap: also while a turn of the session is open.
+    long as this, in bytes. overlap: also while a turn of the session is open. hold: what the agent asks for in this
+    session from now on waits for a Release, a cancel or the end.
     """
 
     session: int = 0
@@ -65,6 +66,7 @@ class Prompt:
     kinds: tuple[str, ...] = ()
     size: int = 0
     overlap: bool = False
+    hold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
