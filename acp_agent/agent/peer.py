@@ -51,6 +51,10 @@ class Peer:
         """Post a reply that the connection has made."""
         self._outbox.post(line)
 
+    def flush(self) -> None:
+        """Let the client read now what has been posted: when it is about to wait for nothing else."""
+        self._outbox.flush()
+
     def call(self, method: str, params: dict[str, Any]) -> Call:
         """Post a request; its answer is awaited by whoever made it."""
         id_, line = self.connection.request(method, params)

@@ -307,7 +307,7 @@ def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
 def _make_engine(
     settings: Settings, environ: Mapping[str, str], model: Model, keeper: Keeper, log: Log
 ) -> Engine:
-    from acp_agent.agent.engine import Engine  # with the first prompt, see above
+    from acp_agent.agent.engine import Engine, specs  # with the first prompt, see above
     from acp_agent.tools.builtin import default_tools
 
     tools = default_tools(
@@ -316,4 +316,4 @@ def _make_engine(
         bash_timeout_s=settings.bash.timeout_s,
         bash_max_output_bytes=settings.bash.max_output_bytes,
     )
-    return Engine(model, tools, settings.limits, settings.context, keeper, log)
+    return Engine(model, tools, specs(tools), settings.limits, settings.context, keeper, log)

@@ -101,6 +101,8 @@ class Turn:
 
     def facts(self, *, with_open_calls: bool = True, with_cancel_of_request: bool = True) -> TurnFacts:
         """What the turn machine asks about: every open call and every way to cancel, unless one does not matter."""
+        if not (self.open_calls or self.permissions_open or self.cancel):
+            return _NOTHING_OPEN
         return TurnFacts(
             permissions_open=self.permissions_open,
             calls_running=sum(call.state is ToolCallState.IN_PROGRESS for call in self.open_calls.values()),
@@ -108,6 +110,9 @@ class Turn:
             cancel_asked=bool(self.cancel) and with_cancel_of_request,
             turn_cancel_asked=self.whole_turn_cancelled,
         )
+
+
+_NOTHING_OPEN: Final = TurnFacts(0, 0, 0, cancel_asked=False, turn_cancel_asked=False)
 
 
 @dataclass(slots=True, eq=False)
