@@ -138,7 +138,9 @@ class Wired:
     def engine(self, model: HandModel, keeper: Keeper | None = None, **limits: int) -> Engine:
         """limits: members of LimitSettings."""
         keeps = keeper or Keeper(None, self.log)
-        return Engine(model, self.tools, specs(self.tools), LimitSettings(**limits), ContextSettings(), keeps, self.log)
+        return Engine(
+            model, self.tools, specs(self.tools), LimitSettings(**limits), ContextSettings(), keeps, self.log
+        )
 
     def receive(self, message: dict[str, Any]) -> None:
         """A line of the client; responses reach whoever waits for them."""
