@@ -10,6 +10,7 @@ import asyncio
 from typing import Any, NamedTuple
 
 from acp_agent.jsonrpc.errors import RpcError
+from acp_agent.jsonrpc.framing import LineTooLong
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.connection import Connection
 from acp_agent.protocol.events import ResponseReceived
@@ -46,6 +47,12 @@ class Peer:
     def respond_error(self, id_: RequestId, error: RpcError) -> None:
         """Post the error response to a request of the client."""
         self._outbox.post(self.connection.respond_error(id_, error))
+
+    def apologise(self, line: bytes | LineTooLong) -> None:
+        """Post the answer to a line that could not be taken in for a reason of ours, if it needs one."""
+        answer = self.connection.give_up(line)
+        if answer is not None:
+            self._outbox.post(answer)
 
     def post(self, line: bytes) -> None:
         """Post a reply that the connection has made."""
