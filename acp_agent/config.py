@@ -172,8 +172,8 @@ def user_file(environ: Mapping[str, str]) -> str | None:
         # What platformdirs would say; its import alone takes longer than the rest of a start's configuration.
         base = environ.get("XDG_CONFIG_HOME", "")
         if not base.startswith("/"):
-            home = environ.get("HOME", "")
-            if not home:
+            home = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111  (Path's raises without a home)
+            if not home.startswith("/"):
                 return None
             base = f"{home}/.config"
         return f"{base}/{USER_DIRECTORY}/{USER_FILE_NAME}"

@@ -34,6 +34,10 @@ class Peer:
         self._calls: dict[RequestId, Call] = {}
         self._posted_bytes = 0  # since the last breath
 
+    def begin_turn(self, request_id: RequestId) -> None:
+        """The turn of this prompt begins: what is said in its session from now on belongs to it."""
+        self.connection.conversation.begin_turn(request_id)
+
     def update(self, session_id: str, update: dict[str, Any]) -> None:
         """Post one `session/update`."""
         line = self.connection.notify("session/update", {"sessionId": session_id, "update": update})

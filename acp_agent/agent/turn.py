@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from acp_agent.agent.attachments import attach
 from acp_agent.agent.commands import carry_out, command_in
@@ -58,9 +58,10 @@ class PromptTurn:
         self._specs = engine.specs_of(session)
         self._calls = ToolCalls(peer, session, tools, engine.log)
         # The task that converses, as long as there is something that a cancel could stop.
-        self._conversing: asyncio.Task[None] | None = None
+        self._conversing: asyncio.Task[Any] | None = None
         self._cancelled = False
         self._stopped = False
+        self._interrupted = False
         self._has_compressed = False
 
     def cancel(self) -> None:
@@ -75,24 +76,25 @@ class PromptTurn:
 
     def _interrupt(self) -> None:
         # Once: a second cancel would cut short how the first one cleans up, and leave a model request or a child.
-        if self._conversing is not None:
+        if self._conversing is not None and not self._interrupted:
+            self._interrupted = True
             self._conversing.cancel()
-            self._conversing = None
 
     async def run(self) -> None:
         """Carry out the turn and answer its prompt. Only a task that somebody else cancels ends with an exception."""
-        task = self._conversing = asyncio.current_task()
+        task = self._conversing = _current_task()
+        self._peer.begin_turn(self.request_id)
         try:
             try:
                 await self._converse()
             finally:
                 self._conversing = None
+                if self._interrupted:
+                    task.uncancel()  # obeyed, or swallowed: what follows is the end of the turn, not of the task
         except asyncio.CancelledError:
-            if self._cancelled or self._stopped:
-                if task is not None:
-                    task.uncancel()  # obeyed: what follows is the end of the turn, not of the task
+            if self._interrupted:
                 await self._break_off("cancelled")
-            elif task is not None and task.cancelling():
+            elif task.cancelling():
                 raise
             else:
                 # A library that cancels its caller is a failure like any other, and not our end.
@@ -240,6 +242,13 @@ class PromptTurn:
             # Wishes of an answer that broke off are not run, so they are not kept either.
             session.history.add_answer("".join(text), kept)
         return reason, wishes
+
+
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a turn runs in a task")
+    return task
 
 
 def _failure(explanation: str) -> RpcError:

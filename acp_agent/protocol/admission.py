@@ -63,17 +63,20 @@ def _may_initialise(conversation: Conversation, sender: Side, request: Request) 
 
 def _judge_method(conversation: Conversation, sender: Side, name: str) -> Iterator[Verdict]:
     method = METHODS.get(name)
-    served = conversation.policy.served
-    if conversation.own is not sender and served is not None and name not in served and name != "initialize":
-        yield violation("method_unknown", "this method is not served", method=name)
-    elif method is None:
+    served = None if conversation.own is sender else conversation.policy.served
+    is_served = served is None or name in served or name == "initialize"
+    if method is None:
         if not name.startswith("_"):
             yield violation("method_unknown", "no such method", method=name)
+        elif not is_served:
+            yield violation("method_unknown", "this method is not served", method=name)
     elif not method.is_request:
         sentence = "this method is a notification"
         yield violation("notification_as_request", sentence, method=name)
     elif not method.sent_by(sender):
         yield violation("method_unknown", f"the {method.handled_by} handles this method", method=name)
+    elif not is_served:
+        yield violation("method_unknown", "this method is not served", method=name)
     elif not gate_is_open(method, conversation.capabilities):
         yield violation("capability_missing", "the capability was not advertised", method=name)
 

@@ -15,6 +15,7 @@ Deliberately absent: who handles an event (agent/, client/) and what a message m
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
@@ -44,6 +45,7 @@ _NO_POLICY: Final = Policy()
 _UPDATE: Final = "session/update"
 _NULL_ID: Final = "a request has an id that is not null"
 _SHOWN: Final = "/toolCall/"
+_REMEMBERED: Final = 1024
 _ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 # Findings after which a received update can't be attributed to anything its reader should show.
 _DROPPED_UPDATES: Final = frozenset(
@@ -77,6 +79,10 @@ class Connection:
         self._own = _SIDES.get(role, Side.AGENT)
         self._buffers = {side: LineBuffer(max_line_bytes) for side in (Side.AGENT, Side.CLIENT)}
         self._ended: set[Side] = set()
+        # Observer: the ids under which lines of each side that are no message may be answered with an error.
+        self._nobodys: dict[Side, deque[RequestId]] = {
+            side: deque(maxlen=_REMEMBERED) for side in (Side.AGENT, Side.CLIENT)
+        }
         self._next_id = 0
 
     @property
@@ -161,11 +167,11 @@ class Connection:
     def _read(self, sender: Side, line: bytes | LineTooLong) -> list[Event]:
         if isinstance(line, LineTooLong):
             sentence = f"the line is longer than {line.limit} bytes"
-            return [self._unreadable("line_too_long", sentence, ErrorCode.PARSE_ERROR)]
+            return [self._unreadable(sender, "line_too_long", sentence, ErrorCode.PARSE_ERROR)]
         try:
             value = codec.decode(line)
         except codec.DecodeError as error:
-            return [self._unreadable("parse_error", str(error), ErrorCode.PARSE_ERROR)]
+            return [self._unreadable(sender, "parse_error", str(error), ErrorCode.PARSE_ERROR)]
         message = classify(value)
         if isinstance(message, Malformed):
             return self._read_malformed(sender, message)
@@ -179,15 +185,18 @@ class Connection:
             return events + self._read_notification(sender, message)
         return events + self._read_response(sender, message)
 
-    def _unreadable(self, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None) -> Event:
+    def _unreadable(
+        self, sender: Side, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None
+    ) -> Event:
         """A line that is no message. Only an agent answers one that has no usable id: a client just reports it."""
+        self._nobodys[sender].append(id_)
         verdict = violation(reason, sentence, code=code)
         answers = self.role is Role.AGENT or (self.role is Role.CLIENT and id_ is not None)
         return ProtocolViolation(verdict, _error_line(id_, verdict.to_error()) if answers else None)
 
     def _read_malformed(self, sender: Side, message: Malformed) -> list[Event]:
         if message.answer is not None:
-            return [self._unreadable(message.reason, message.sentence, message.answer, message.id)]
+            return [self._unreadable(sender, message.reason, message.sentence, message.answer, message.id)]
         events: list[Event] = [ProtocolViolation(violation(message.reason, message.sentence))]
         if message.has_id:
             events += self._fail_call(sender, message.id, message.sentence)
@@ -195,7 +204,7 @@ class Connection:
 
     def _read_request(self, sender: Side, request: Request) -> list[Event]:
         if request.id is None and self.conversation.policy.strict:
-            return [self._unreadable("bad_id", _NULL_ID, ErrorCode.INVALID_REQUEST)]
+            return [self._unreadable(sender, "bad_id", _NULL_ID, ErrorCode.INVALID_REQUEST)]
         notes = [warning("bad_id", _NULL_ID)] if request.id is None else []
         verdicts = list(admission.judge_envelope(self.conversation, sender, request))
         method = METHODS.get(request.method)
@@ -268,6 +277,9 @@ class Connection:
         calls = self.conversation.open[other(sender)]
         call = calls.get(response.id)
         if call is None:
+            if response.error is not None and response.id in self._nobodys[other(sender)]:
+                self._nobodys[other(sender)].remove(response.id)
+                return []
             again = calls.was_answered(response.id)
             reason = "response_duplicate" if again else "response_unknown_id"
             sentence = "this request was answered before" if again else "no request of this id is open"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acp_agent.jsonrpc.pending import OpenCalls
 from acp_agent.protocol.sessions import Session, SessionStatus
-from acp_agent.protocol.verdicts import Severity, Verdict, inferred, violation, warning
+from acp_agent.protocol.verdicts import Verdict, inferred, violation, warning
 
 _GATED_UPDATES: Final = {
     "notice": ("session", "notices"),
@@ -79,10 +79,9 @@ def judge_embedded(session: Session, call: dict[str, Any], pointer: str) -> Iter
     for index, item in enumerate(call.get("content") or ()):
         if item["type"] == "terminal" and item["terminalId"] not in session.terminals:
             sentence = "an embedded terminal was created in this session before"
-            where = {"terminalId": item["terminalId"], "path": f"{pointer}/content/{index}/terminalId"}
-            yield Verdict(
-                Severity.VIOLATION, "terminal_unknown", sentence, {"sessionId": session.id, **where}
-            )
+            path = f"{pointer}/content/{index}/terminalId"
+            where = {"sessionId": session.id, "terminalId": item["terminalId"], "path": path}
+            yield violation("terminal_unknown", sentence, **where)
 
 
 def judge_released(session: Session) -> Iterator[Verdict]:

@@ -80,12 +80,14 @@ class Turn:
     """A prompt and all that answers it, owned by the request's id.
 
     open_calls: the calls of this turn that are pending or in progress. cancel: how it was asked to stop.
+    waiting: it is ours and stands behind another turn of its session; nothing may be said of it before it begins.
     """
 
     request_id: RequestId
     session: Session
     state: TurnState = TURN.initial
     cancel: set[Cancel] = field(default_factory=set)
+    waiting: bool = False
     permissions_open: int = 0
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
 

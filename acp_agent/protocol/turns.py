@@ -46,7 +46,7 @@ def judge_update(session: Session, update: dict[str, Any], *, flushing: bool) ->
     if opening and session.opening == "session/resume":
         sentence = "a resume replays nothing"
         yield violation("update_kind_not_allowed", sentence, sessionId=session.id)
-    elif session.turn is None and not opening and not flushing:
+    elif (session.turn is None or session.turn.waiting) and not opening and not flushing:
         # R-158 says so of a cancelled turn; of any other it is our reading (R-135).
         make = violation if session.last_ending is TurnState.CANCELLED else inferred
         sentence = "updates of a turn come before the answer to its prompt"
@@ -248,7 +248,11 @@ def judge_prompt_result(turn: Turn, result: dict[str, Any], *, own: bool) -> Ite
 
 def judge_prompt_error(turn: Turn, error: RpcError, *, own: bool) -> Iterator[Verdict]:
     """Findings on an error response of `session/prompt` (T12, T13, T14)."""
-    moved = step(TURN, turn.state, _error_event(error), turn.facts())
+    event, facts = _error_event(error), turn.facts()
+    if own and turn.cancel and event is TurnEvent.FAIL:
+        # R-166: a cancel of one request too is answered as such; a peer's failure may have crossed it.
+        facts = facts._replace(turn_cancel_asked=True)
+    moved = step(TURN, turn.state, event, facts)
     if moved.after is None:
         sentence = "a cancelled turn ends with stop reason cancelled, not with an error"
         # The code answers `$/cancel_request`: where there was one, the answer to it may have crossed the other cancel.

@@ -893,6 +893,16 @@ def test_a_prompt_cancelled_by_its_id_ends_either_way(pair: Pair, answer: dict[s
     assert pair.found == []
 
 
+def test_our_own_answer_to_a_prompt_cancelled_by_its_id_is_no_other_error(pair: Pair, wire: Any) -> None:
+    """R-166: `cancelled` or -32800. A peer's failure may have crossed the cancel."""
+    prompt = pair.prompt()
+    pair.tell(CLIENT, "$/cancel_request", {"requestId": prompt})
+    failure = RpcError(-32603, "m")
+    assert refused(partial(pair.agent.respond_error, prompt, failure), pair, wire) == "cancel_as_error"
+    pair.deliver(AGENT, wire.line(id=prompt, error={"code": -32603, "message": "m"}))
+    assert pair.found == []
+
+
 def test_a_peer_may_finish_a_prompt_cancelled_by_its_id(pair: Pair, wire: Any) -> None:
     """R-167: it may have been finished before the cancel was read."""
     prompt = pair.prompt()
