@@ -1,8 +1,8 @@
 """Settings: what a person may choose, from one TOML file, checked against `schemas/config.json`.
 
-Owns the search for the file, the defaults (the classes below are their one place) and the sentence for each
-mistake in a file. Deliberately absent: secrets. A file names the environment variable that holds a key; the key
-itself is neither read nor kept here, so no settings that are logged can show it.
+Owns the search for the file, the defaults (the classes below; a test holds what the schema tells of them against
+these) and the sentence for each mistake in a file. Deliberately absent: secrets. A file names the environment
+variable that holds a key; the key itself is neither read nor kept here, so no settings that are logged can show it.
 
 A start without any file costs a few look-ups of paths: everything else is imported when there is a file to read.
 """

@@ -177,7 +177,7 @@ class Observer:
                 return True
             code = response.error.code if response.error is not None else None
             if response.id is None and code in _BROKEN_LINE_CODES and self.broken_lines_sent:
-                # A line that is no message may be answered with an error of no id (R-015, decision 2).
+                # A line that is no message may be answered with an error of no id (R-015, docs/decisions.md).
                 self.broken_lines_sent -= 1
                 return True
         if reason == "session_unknown":

@@ -21,7 +21,7 @@ from acp_agent.harness.verdict import Check, Remark
 from acp_agent.harness.wire import Heard, Wire
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.events import NotificationReceived, RequestReceived
-from acp_agent.protocol.resources import declares
+from acp_agent.protocol.methods import declares
 
 PROMPT_S: Final = 20.0
 """How long a client may take to its prompt: it may have to start, and a person may have to type."""

@@ -18,8 +18,8 @@ from acp_agent.jsonrpc.pending import OpenCall, OpenCalls
 from acp_agent.protocol import offers, resources, turns
 from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.connection import ConnectionEvent, ConnectionFacts, ConnectionState
-from acp_agent.protocol.machines.step import CONNECTION, step
-from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnState
+from acp_agent.protocol.machines.step import CONNECTION, TURN, step
+from acp_agent.protocol.machines.turn import TurnState
 from acp_agent.protocol.methods import METHODS, Side, gate_is_open
 from acp_agent.protocol.paths import is_absolute
 from acp_agent.protocol.policy import Policy
@@ -400,4 +400,4 @@ class Conversation:
 
 def _active_turn(call: OpenCall) -> Turn | None:
     turn = call.subject
-    return turn if isinstance(turn, Turn) and turn.state in ACTIVE_TURN_STATES else None
+    return turn if isinstance(turn, Turn) and turn.state not in TURN.final else None

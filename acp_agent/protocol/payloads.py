@@ -59,8 +59,9 @@ def refuse_invalid(definition: str, value: Any, method: str, *, strict: bool) ->
     strict: nor may it have unknown members.
     """
     if schema.is_valid(definition, value):
-        for verdict in unknown_members(definition, value, method) if strict else ():
-            raise LocalProtocolError(verdict)
+        unknown = unknown_members(definition, value, method) if strict else []
+        if unknown:
+            raise LocalProtocolError(unknown[0])
         return
     from acp_agent.protocol import validation  # only for what the schema refuses
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_agent.jsonrpc.pending import OpenCalls
+from acp_agent.protocol.methods import declares
 from acp_agent.protocol.sessions import Session, SessionStatus
 from acp_agent.protocol.verdicts import Verdict, inferred, violation, warning
 
@@ -18,14 +19,6 @@ _GATED_UPDATES: Final = {
     "compaction_summary_chunk": ("session", "compaction"),
 }
 _COMPACTIONS: Final = frozenset({"compaction_update", "compaction_summary_chunk"})
-
-
-def declares(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether a capability is on: `true` for a boolean, present and not null for a switch object (R-036)."""
-    found: Any = capabilities
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found is True or isinstance(found, dict)
 
 
 def judge_idle_update(session: Session, update: dict[str, Any], client: dict[str, Any]) -> Iterator[Verdict]:

@@ -1,6 +1,6 @@
 """What the core thinks of a message: a severity, a slug, a sentence, and the error an illegal request gets.
 
-Owns the table of slugs with their codes (state-machines.md section 6 in the protocol notes; docs/verdicts.md).
+Owns the table of slugs with their codes (docs/verdicts.md).
 Deliberately absent: finding out which verdict applies (conversation.py, turns.py, resources.py).
 """
 

@@ -432,8 +432,16 @@ class Agent:
     @property
     def rss_kib(self) -> int:
         """Resident memory, as the kernel counts it."""
+        return self._memory("VmRSS:")
+
+    @property
+    def peak_rss_kib(self) -> int:
+        """The most of it there ever was."""
+        return self._memory("VmHWM:")
+
+    def _memory(self, name: str) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:")))
+        return int(next(line.split()[1] for line in status.splitlines() if line.startswith(name)))
 
     def assert_clean(self) -> None:
         """Nothing of what the agent wrote was wrong."""

@@ -1030,7 +1030,7 @@ def test_a_late_question_is_refused(pair: Pair, wire: Any) -> None:
 
 
 def test_the_answer_to_a_question_of_an_ended_turn_is_no_fault_of_the_client(pair: Pair, wire: Any) -> None:
-    """5.4, decision 14: the agent was at fault; any answer is accepted."""
+    """The agent was at fault; any answer is accepted."""
     prompt = pair.prompt()
     permission = pair.permission("c1", title="t")
     pair.deliver(AGENT, wire.line(id=prompt, result={"stopReason": "max_tokens"}))

@@ -89,7 +89,7 @@ def test_an_enormously_nested_free_member_is_a_matter_of_the_codec() -> None:
     ],
 )
 def test_the_range_of_an_integer_format_is_asserted(value: object, valid: bool) -> None:
-    """types.md: `format` is part of the contract; 1.0 counts as an integer."""
+    """`format` is part of the contract; 1.0 counts as an integer."""
     assert schema.is_valid("UsageUpdate", {"used": value, "size": 1}) is valid
 
 
