@@ -257,19 +257,13 @@ def _model(table: Mapping[str, Any], path: Path) -> ModelSettings:
 # What is wrong with a document
 
 
-def schema_path() -> Path:
-    """The bundled schema: inside the package when installed from a wheel, beside it in a checkout."""
-    package = Path(__file__).parent
-    inside = package / "schemas" / "config.json"
-    return inside if inside.exists() else package.parent / "schemas" / "config.json"
-
-
 def explain(document: dict[str, Any]) -> str | None:
     """What is wrong with a parsed configuration, without the file's name; None if nothing is."""
     import jsonschema_rs
-    import orjson
 
-    schema = orjson.loads(schema_path().read_bytes())
+    from acp_agent import bundled
+
+    schema = bundled.load("config.json")
     try:
         if jsonschema_rs.is_valid(schema, document):
             return None

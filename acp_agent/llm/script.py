@@ -25,12 +25,12 @@ a group of the regex matched, {0} the whole text, {script} the path of this file
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from acp_agent import bundled
 from acp_agent.llm.errors import (
     ContextOverflow,
     ModelAuthError,
@@ -55,9 +55,6 @@ ERROR_KINDS: dict[str, type[ModelError]] = {
     "timeout": ModelTimeout,
 }
 """What an error part can raise, by the word for it in the file."""
-
-_SCHEMA_PLACES = (Path("schemas", "script.json"), Path("..", "schemas", "script.json"))
-"""In the installed package, and beside it in a source tree; from the package directory."""
 
 
 class Part(NamedTuple):
@@ -125,20 +122,11 @@ def load_script(path: Path) -> Script:
 def _check(document: dict[str, Any], path: Path) -> None:
     import jsonschema_rs  # only a scripted model needs it here
 
-    schema = _schema()
+    schema = bundled.load("script.json")
     error = next(iter(jsonschema_rs.validator_for(schema).iter_errors(document)), None)
     if error is not None:
         expected = _expected(schema, list(error.schema_path)) or str(error.message)
         raise ModelRefused(f"{path}: {_place(list(error.instance_path))}: {expected}")
-
-
-def _schema() -> dict[str, Any]:
-    package = Path(__file__).parent.parent
-    for place in _SCHEMA_PLACES:
-        if (package / place).is_file():
-            loaded: dict[str, Any] = json.loads((package / place).read_text(encoding="utf-8"))
-            return loaded
-    raise ModelRefused("the installation is damaged: schemas/script.json is missing; install it again")
 
 
 def _expected(schema: dict[str, Any], schema_path: list[str | int]) -> str | None:

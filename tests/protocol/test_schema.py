@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acp_agent import bundled
 from acp_agent.protocol import schema
 
 CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hello"}}
@@ -112,7 +113,7 @@ def test_a_piece_of_a_schema_decides_too() -> None:
 
 def test_a_bundled_file_of_another_room_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configuration and scripts are checked against bundled schemas as well."""
-    monkeypatch.setattr(schema, "load", lambda path: {"type": "string"} if path == "some.json" else {})
+    monkeypatch.setattr(bundled, "load", lambda path: {"type": "string"} if path == "some.json" else {})
     monkeypatch.setattr(schema, "_compiled", {})
     assert schema.is_valid_document("some.json", "x")
     assert not schema.is_valid_document("some.json", 1)
