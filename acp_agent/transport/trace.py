@@ -138,10 +138,11 @@ class TraceReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self.complete = True
         self._file = path.open("rb")
+        line = self._file.readline(_MAX_LINE_BYTES)
+        self.complete = line.endswith(b"\n")
         try:
-            self.header = _read_header(self._file.readline(_MAX_LINE_BYTES))
+            self.header = _read_header(line)
         except TraceError:
             self._file.close()
             raise

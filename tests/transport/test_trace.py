@@ -87,6 +87,8 @@ def test_a_last_line_cut_short_is_left_out(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4])
     records, complete = read(path)
     assert ([record.data for record in records], complete) == ([b"one"], False)
+    path.write_bytes(path.read_bytes().partition(b"\n")[0])
+    assert read(path) == ([], False)
 
 
 def test_at_its_limit_the_recording_stops_and_says_so(tmp_path: Path) -> None:
