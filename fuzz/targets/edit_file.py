@@ -20,7 +20,9 @@ from acp_agent.tools.editing import EditFileTool
 _PIECES = st.sampled_from(
     ["a", "b", "ab", "a\n", "\n", "\r\n", "a\r\n", "\r", "\r\r\n", "é", "😀", "\ufeff", "  ", "aa", "\u2028"]
 )
+_LINES = st.lists(st.sampled_from(["a", "b", "", "é", "  ab"]), min_size=1, max_size=8)
 _CONTENTS = st.one_of(
+    st.builds(lambda lines, end: end.join([*lines, ""]).encode(), _LINES, st.sampled_from(["\r\n", "\n"])),
     st.lists(_PIECES, max_size=14).map(lambda pieces: "".join(pieces).encode()),
     st.lists(_PIECES, max_size=8).map(lambda pieces: ("\ufeff" + "".join(pieces)).encode()),
     st.binary(max_size=12),
@@ -39,6 +41,7 @@ def _edits(draw: st.DrawFn) -> dict[str, Any]:
     kept = draw(st.integers(0, len(old)))
     new = draw(st.sampled_from([old[:kept], old[kept:]]) | _SHORT | ANY)
     if draw(st.booleans()):
+        new = draw(st.sampled_from(["\n", "x\ny", new]))
         new = draw(st.sampled_from([old + new, new + old, old[:kept] + new + old[kept:]]))
     return {"content": content, "old": old, "new": new, "all": draw(st.booleans())}
 
