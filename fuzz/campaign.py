@@ -183,10 +183,16 @@ class Campaign:
         spent[outcome.target] = round(spent.get(outcome.target, 0.0) + outcome.seconds, 3)
         replace(self._directory / "spent.json", json.dumps(spent, indent=1, sort_keys=True) + "\n")
         if outcome.find is not None and not outcome.find.kept:
-            path = self._directory / "finds" / f"{outcome.target}.jsonl"
-            path.parent.mkdir(exist_ok=True)
-            with path.open("a", encoding="ascii") as file:
-                file.write(f"{outcome.find.line}\n")
+            keep_find(self._directory, outcome.find)
+
+
+def keep_find(directory: Path, find: Find) -> None:
+    """Put a find behind those of its target that are kept in a directory."""
+    path = directory / "finds" / f"{find.target}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_text(encoding="ascii") if path.exists() else ""
+    # Whole, or as before: half a line would be no case, and end every later run.
+    replace(path, f"{before}{find.line}\n")
 
 
 def failure(target: Target, case: Any) -> BaseException | None:
