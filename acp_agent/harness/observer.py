@@ -22,6 +22,7 @@ from acp_agent.protocol.events import (
     RequestReceived,
     ResponseReceived,
 )
+from acp_agent.protocol.machines.connection import ConnectionState
 from acp_agent.protocol.methods import Side
 from acp_agent.protocol.policy import Policy
 from acp_agent.protocol.rules import RULES, SLUG_RULES
@@ -96,6 +97,11 @@ class Observer:
     def client_capabilities(self) -> dict[str, Any]:
         """What the client advertised; {} before `initialize`."""
         return self.connection.conversation.client_capabilities
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `initialize` has been answered, so that the client has to answer requests."""
+        return self.connection.state is ConnectionState.READY
 
     def note_agent_message(self, message: Any) -> None:
         """Remember what the agent claimed, also in messages that the core could not use."""

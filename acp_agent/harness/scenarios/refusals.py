@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import Offer, on_end, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 
 _QUIET_S: Final = 3.0
 """A client that has asked nothing for so long has given up, or asks its user."""
@@ -51,7 +52,6 @@ async def refuses_every_session(stage: Stage) -> None:
     rules=("R-304",),
     user=tuple(on_end("prompt", text=f"Attempt {number}.") for number in range(2, len(_ERRORS) + 2)),
     ask=f"Send {len(_ERRORS) + 1} messages, each when the turn before has failed.",
-    deadline_s=45,
 )
 async def errors_with_data(stage: Stage) -> None:
     for code, message, data in _ERRORS:
