@@ -14,13 +14,9 @@ LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
     "aftermath",
-    "asked",
-    "display",
     "observer",
     "part",
-    "plan",
     "port",
-    "progress",
     "result",
     "scenario",
     "scenarios.forward",
@@ -32,7 +28,6 @@ HARNESS_MODULES = (
     "serve",
     "stage",
     "standin",
-    "transcript",
     "turn",
     "wire",
 )

@@ -29,7 +29,7 @@ from raw_services import Files, Refusal, Terminals
 Message = dict[str, Any]
 ANSWER_S = 60.0
 TURN_S = 120.0
-CANCEL_S = 10.0
+CANCEL_S = 15.0
 WAIT_S = 3.0
 FIRST_ID = 0
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")

@@ -19,7 +19,7 @@ _LOADS: Final = Offer(capabilities={"loadSession": True})
 _RESUMES: Final = Offer(capabilities={"sessionCapabilities": {"resume": {}}})
 _CLOSES: Final = Offer(capabilities={"sessionCapabilities": {"close": {}}})
 _MOST_ATTEMPTS: Final = 5
-_PATIENCE_S: Final = 20.0
+_PATIENCE_S: Final = 30.0
 _HISTORY: Final = (
     ("user_message_chunk", "What is one and one? "),
     ("agent_message_chunk", "One and one "),
