@@ -107,9 +107,17 @@ class Observer:
         """Remember what the agent claimed, also in messages that the core could not use."""
         result = message.get("result") if isinstance(message, dict) else None
         if isinstance(result, dict):
+            self._forget_closed(message.get("id"))
             if isinstance(result.get("sessionId"), str):
                 self._named_sessions.add(result["sessionId"])
             self._offered_initialize |= "protocolVersion" in result
+
+    def _forget_closed(self, id_: Any) -> None:
+        """The answer to session/close takes back what was claimed of the session."""
+        usable, closing = read_id(id_)
+        call = self.connection.conversation.open[Side.CLIENT].get(closing) if usable else None
+        if call is not None and call.method == "session/close":
+            self._named_sessions.discard(call.params["sessionId"])
 
     def sent(self, data: bytes) -> list[verdicts.Verdict]:
         """The agent writes these bytes now. Returns what is wrong with them, which may be on purpose."""

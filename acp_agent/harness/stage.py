@@ -65,6 +65,7 @@ class Stage:
         self._requests: deque[ClientRequest] = deque(maxlen=_QUEUED)
         self._notifications: deque[tuple[int, NotificationReceived]] = deque(maxlen=_QUEUED)
         self._asked: dict[tuple[type, RequestId], Asked] = {}
+        self._explained: deque[int] = deque(maxlen=_QUEUED)
         self._barriers = 0
         self._hangs = False
         """Whether the client has been given up: it will not be waited for so long again."""
@@ -367,9 +368,15 @@ class Stage:
         return alive
 
     def check_silent(self, rule: str, since: int, after: str) -> bool:
-        """The client must have sent no answer or error since then: to be called after a barrier."""
+        """The client must have sent no answer or error since then: to be called after a barrier.
+
+        An answer to something that was asked is no answer to this, not even if it is a second one or badly spelled.
+        """
         said = [
-            label for label in self.said_since(since) if label.startswith(("result", "error", "no message"))
+            entry.label
+            for entry in self.wire.transcript
+            if entry.number >= since and entry.sender == "client" and entry.number not in self._explained
+            if entry.label.startswith(("result", "error"))
         ]
         return self.check(rule, not said, f"nothing in answer to {after}", ", ".join(said) or "nothing")
 
@@ -402,6 +409,8 @@ class Stage:
         self.note_findings(seen.checks, seen.remarks)
         taken = True
         if seen.has_answer:
+            if any(str(id_) == str(seen.answer_to) for _, id_ in self._asked):
+                self._explained.append(heard.number)
             asked = self._asked.get((type(seen.answer_to), seen.answer_to))
             if asked is not None and len(asked.answers) < _MOST_ANSWERS:
                 asked.answers.append(Answer(seen.message, heard.number))

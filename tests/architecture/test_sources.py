@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "aftermath",
     "observer",
-    "part",
     "port",
     "result",
     "scenario",
@@ -26,9 +24,7 @@ HARNESS_MODULES = (
     "scenarios.misbehaviour",
     "scenarios.permission",
     "serve",
-    "stage",
     "standin",
-    "turn",
     "wire",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {

@@ -7,7 +7,6 @@ as it can be brought, with answers that nobody would reckon with. Time jumps ahe
 from __future__ import annotations
 
 import asyncio
-import selectors
 from typing import Any
 
 import orjson
@@ -73,29 +72,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list) else value
-
-
-class JumpingSelector(selectors.DefaultSelector):
-    """Where nothing is to be done, its clock goes ahead to the time when something is."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> Any:
-        ready = super().select(0)
-        if not ready and timeout:
-            self.now += timeout
-        return ready
-
-
-class JumpingLoop(asyncio.SelectorEventLoop):
-    """A loop that never waits."""
-
-    def __init__(self) -> None:
-        self._jumping = JumpingSelector()
-        super().__init__(self._jumping)
-
-    def time(self) -> float:
-        return self._jumping.now
 
 
 class FuzzedClient:
@@ -219,9 +195,11 @@ class FuzzedClient:
             self.performance.feed(line)
 
 
-@given(st.sampled_from(SCENARIOS), st.data())
+@given(scenario=st.sampled_from(SCENARIOS), data=st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-def test_answers_of_any_kind_break_no_scenario(scenario: Scenario, data: st.DataObject) -> None:
+def test_answers_of_any_kind_break_no_scenario(
+    run_in_no_time: Any, scenario: Scenario, data: st.DataObject
+) -> None:
     """No fault of ours, an end in bounded time, and a result, with a display record and without one."""
 
     async def play() -> FuzzedClient:
@@ -229,8 +207,7 @@ def test_answers_of_any_kind_break_no_scenario(scenario: Scenario, data: st.Data
         await client.run()
         return client
 
-    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-        client = runner.run(play())
+    client = run_in_no_time(play())
     part = client.performance.collect()
     assert part.error == ""
     assert part.over

@@ -54,8 +54,9 @@ async def refuses_every_session(stage: Stage) -> None:
     ask=f"Send {len(_ERRORS) + 1} messages, each when the turn before has failed.",
 )
 async def errors_with_data(stage: Stage) -> None:
-    for code, message, data in _ERRORS:
-        turn = await stage.prompt()
+    for number, (code, message, data) in enumerate(_ERRORS):
+        # That the turn before is over shows in the next one.
+        turn = await stage.prompt(or_breaks="R-304" if number and not stage.narrates else None)
         turn.say("Trying ...")
         turn.fail(code, message, data)
         try:
@@ -64,7 +65,7 @@ async def errors_with_data(stage: Stage) -> None:
             )
         except ClientGone as gone:
             raise NotExercised("the client ended after a turn that had failed") from gone
-    last = await stage.prompt()
+    last = await stage.prompt(or_breaks=None if stage.narrates else "R-304")
     last.say("Now it works.")
     last.end()
 
