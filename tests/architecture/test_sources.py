@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "observer",
     "port",
     "result",
     "scenario",
@@ -24,8 +23,6 @@ HARNESS_MODULES = (
     "scenarios.misbehaviour",
     "scenarios.permission",
     "serve",
-    "standin",
-    "wire",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {
     f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: whole clients, right and wrong, use it"
