@@ -65,7 +65,7 @@ class Stage:
         self._requests: deque[ClientRequest] = deque(maxlen=_QUEUED)
         self._notifications: deque[tuple[int, NotificationReceived]] = deque(maxlen=_QUEUED)
         self._asked: dict[tuple[type, RequestId], Asked] = {}
-        self._explained: deque[int] = deque(maxlen=_QUEUED)
+        self._answered: deque[tuple[int, int]] = deque(maxlen=_QUEUED)
         self._barriers = 0
         self._hangs = False
         """Whether the client has been given up: it will not be waited for so long again."""
@@ -370,12 +370,13 @@ class Stage:
     def check_silent(self, rule: str, since: int, after: str) -> bool:
         """The client must have sent no answer or error since then: to be called after a barrier.
 
-        An answer to something that was asked is no answer to this, not even if it is a second one or badly spelled.
+        An answer to something that was asked since is no answer to this, not even a second one, or one badly spelled.
         """
+        others = {answer for answer, asked in self._answered if asked >= since}
         said = [
             entry.label
             for entry in self.wire.transcript
-            if entry.number >= since and entry.sender == "client" and entry.number not in self._explained
+            if entry.number >= since and entry.sender == "client" and entry.number not in others
             if entry.label.startswith(("result", "error"))
         ]
         return self.check(rule, not said, f"nothing in answer to {after}", ", ".join(said) or "nothing")
@@ -409,8 +410,8 @@ class Stage:
         self.note_findings(seen.checks, seen.remarks)
         taken = True
         if seen.has_answer:
-            if any(str(id_) == str(seen.answer_to) for _, id_ in self._asked):
-                self._explained.append(heard.number)
+            named = str(seen.answer_to)
+            self._answered += [(heard.number, a.number) for a in self._asked.values() if str(a.id) == named]
             asked = self._asked.get((type(seen.answer_to), seen.answer_to))
             if asked is not None and len(asked.answers) < _MOST_ANSWERS:
                 asked.answers.append(Answer(seen.message, heard.number))

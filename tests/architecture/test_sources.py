@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "port",
     "result",
     "scenario",
     "scenarios.forward",
