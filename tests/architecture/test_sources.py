@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "result",
-    "scenario",
     "scenarios.forward",
     "scenarios.framing",
     "scenarios.handshake",

@@ -35,10 +35,10 @@ class Client(RawClient):
             message = orjson.loads(line)
         except orjson.JSONDecodeError:
             return line
+        if not isinstance(message, dict) or "method" not in message:
+            return line
         found = METHOD.search(line)
-        if found is None or not isinstance(message, dict) or "method" not in message:
-            return line if not (isinstance(message, dict) and "method" in message) else b"{}"
-        return orjson.dumps(message | {"method": found[1].decode("utf-8", "replace")})
+        return orjson.dumps(message | {"method": found[1].decode("utf-8", "replace")}) if found else b"{}"
 
 
 if __name__ == "__main__":
