@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import choose, on_end, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ALLOW_OR_REJECT
 from acp_agent.jsonrpc import codec
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from acp_agent.harness.asked import Answer, Asked
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scenario import cancel_after, choose, on_permission, scenario
 from acp_agent.harness.scratch import scratch
-from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import StagedTurn
 
 _UNANSWERED: Final = "Do not answer the question; the agent takes it back by itself."
