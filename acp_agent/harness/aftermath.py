@@ -82,7 +82,7 @@ class Aftermath:
             return
         shown = display.turn_text(turn).encode("utf-8", "surrogatepass")
         ok = hashlib.sha256(shown).hexdigest() == said[turn - 1]["sha256"]
-        saw = "the same" if ok else f"{len(shown)} bytes that differ"
+        saw = "the same" if ok else f"other text, of {len(shown):,} bytes" if shown else "nothing"
         self.check(
             rule,
             ok,
