@@ -20,7 +20,6 @@ HARNESS_MODULES = (
     "part",
     "plan",
     "port",
-    "progress",
     "result",
     "scenario",
     "scenarios.forward",
