@@ -45,7 +45,6 @@ class Output:
         self._process = process
         self._prompt = prompt
         self._prompt_id: Any = None
-        self._requests: set[str] = set()
         self._lock = threading.Lock()
 
     def take(self, line: str) -> None:
@@ -77,22 +76,20 @@ class Output:
                 self._user.show(str(kind), update=update)
             elif isinstance(text, str):
                 self._user.see_text(kind, text, message["params"]["sessionId"])
-        elif method is not None:
-            self._requests.add(repr(message.get("id")))
-        elif "error" in message and self._is_told(message):
+        elif method is None and "error" in message and self._is_told(message):
             error = message["error"] or {}
             self._user.fail_turn(str(error.get("message") if isinstance(error, dict) else error))
-        elif self._user.in_turn and message.get("id") == self._prompt_id:
+        elif method is None and self._user.in_turn and message.get("id") == self._prompt_id:
             result = message.get("result")
             if isinstance(result, dict) and isinstance(result.get("stopReason"), str):
                 self._user.end_turn(result["stopReason"])
 
     def _is_told(self, message: dict[str, Any]) -> bool:
-        """Whether an error is one of acpx, or of the agent in answer to acpx; its own to the agent are no failure."""
-        id_ = message.get("id")
-        if self._prompt_id is None or id_ is None:
-            return id_ is None or repr(id_) in self._requests
-        return bool(id_ == self._prompt_id)
+        """Whether an error is acpx's own, or ends the prompt; all others are only passed through from the wire."""
+        error = message["error"]
+        data = error.get("data") if isinstance(error, dict) else None
+        own = isinstance(data, dict) and "acpxCode" in data
+        return own or (self._prompt_id is not None and message.get("id") == self._prompt_id)
 
     def stop_if_due(self) -> None:
         """Ctrl-C, when the plan says so."""
