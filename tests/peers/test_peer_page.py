@@ -7,6 +7,7 @@ from typing import Any
 
 from peer_page import COMMAND, PeerRun, page, read_causes
 
+PROMPT = '{"method":"session/prompt"}'
 ASKED = '{"jsonrpc":"2.0","id":7,"method":"_x","params":{"cwd":"/tmp/acp-harness-abc1"}}'
 ANSWERED = '{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"no"}}'
 
@@ -16,15 +17,19 @@ def check(ok: bool, at: int = -1, saw: str = "no answer", expected: str = "one a
 
 
 def entry(number: int, sender: str, text: str) -> dict[str, Any]:
-    return {"number": number, "sender": sender, "text": text, "label": "", "t": 0.0, "size": len(text)}
+    label = "session/prompt" if text == PROMPT else ""
+    return {"number": number, "sender": sender, "text": text, "label": label, "t": 0.0, "size": len(text)}
 
 
-def scenario(id_: str, *checks: dict[str, Any], errors: tuple[str, ...] = ()) -> dict[str, Any]:
-    entries = [entry(0, "agent", "{}"), entry(1, "agent", ASKED), entry(2, "client", ANSWERED)]
+def scenario(
+    id_: str, *checks: dict[str, Any], errors: tuple[str, ...] = (), output: str = ""
+) -> dict[str, Any]:
+    entries = [entry(0, "client", PROMPT), entry(1, "agent", ASKED), entry(2, "client", ANSWERED)]
     return {
         "id": id_,
         "rules": [{"rule": "R-016", "checks": list(checks)}],
         "errors": list(errors),
+        "exit": {"output": output},
         "connections": [{"life": 1, "entries": entries}],
     }
 
@@ -46,7 +51,7 @@ def run_with(*scenarios: dict[str, Any], broken: tuple[str, ...] = ("R-016",)) -
 
 
 def test_a_finding_has_its_rule_its_scenarios_and_the_messages_around_it() -> None:
-    """The agent's message before the evidence, and the evidence; the directory of the run is no fact."""
+    """The agent's messages before the evidence, and the evidence; the directory of the run is no fact."""
     bad = check(False, at=2, saw=ANSWERED)
     whole = page([run_with(scenario("a/one", check(True), bad), scenario("a/two", bad))], {})
     assert "### some: R-016, MUST\n\n> Each request is answered.\n" in whole
@@ -56,15 +61,24 @@ def test_a_finding_has_its_rule_its_scenarios_and_the_messages_around_it() -> No
     assert "some 4.5; harness 1.2.3, 2026-01-02, 5 scenarios" in whole
 
 
-def test_evidence_that_is_no_message_is_told_in_words() -> None:
-    whole = page([run_with(scenario("a/one", check(False)))], {})
-    assert "- expected: one answer\n- seen: no answer\n" in whole
-    assert "```" not in whole
+def test_of_evidence_that_is_no_message_the_turn_and_the_last_words_are_shown() -> None:
+    """Of a client that has left, what it wrote last: often the exception that ended it."""
+    output = "INFO: started\n\nTraceback:\n  File ...\nTypeError: unhashable type: 'dict'\n"
+    whole = page([run_with(scenario("a/one", check(False, at=9), output=output))], {})
+    asked = ASKED.replace("/tmp/acp-harness-abc1", "/project")
+    told = f"agent  -> {asked}\nclient wrote: TypeError: unhashable type: 'dict'\n```"
+    assert f"- expected: one answer\n- seen: no answer\n\n```text\n{told}" in whole
+
+
+def test_what_was_expected_is_not_told_twice() -> None:
+    """Where it is the rule's own sentence."""
+    whole = page([run_with(scenario("a/one", check(False, expected="Each request is answered.")))], {})
+    assert "Found in `a/one`:\n\n- seen: no answer\n" in whole
 
 
 def test_long_evidence_is_cut() -> None:
     whole = page([run_with(scenario("a/one", check(False, saw="x" * 5000)))], {})
-    assert f"- seen: {'x' * 220}...\n" in whole
+    assert f"- seen: {'x' * 400}...\n" in whole
 
 
 def test_a_cause_stands_with_its_finding_and_no_other() -> None:
