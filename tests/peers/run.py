@@ -1,6 +1,6 @@
 """Shows the client harness on real clients: installs each from its registry, runs all scenarios, writes docs/peers.md.
 
-    tox -e peers                                      all peers, all scenarios: about half an hour
+    tox -e peers                                      all peers, all scenarios: the better part of an hour
     python tests/peers/run.py --peers acpx --scenario permission --page /tmp/page.md
 
 Owns who is run and with which command. The reports stay in bench/.peers/reports. Exit code 1 if our own client fails a
