@@ -88,7 +88,7 @@ class Aftermath:
             text = text[len(crossing) :]
         shown = text.encode("utf-8", "surrogatepass")
         ok = hashlib.sha256(shown).hexdigest() == said[turn - 1]["sha256"]
-        saw = "the same" if ok else f"{len(shown)} bytes that differ"
+        saw = "the same" if ok else f"other text, of {len(shown):,} bytes" if shown else "nothing"
         self.check(
             rule,
             ok,

@@ -1,4 +1,4 @@
-"""The progress line: on a terminal, one that is gone at the end; nothing anywhere else."""
+"""The line that shows how far a run is stays one line, and is gone at the end."""
 
 from __future__ import annotations
 
@@ -6,42 +6,62 @@ import io
 
 import pytest
 
+from acp_agent.harness.catalogue import select
 from acp_agent.harness.progress import Progress
+from acp_agent.harness.result import ClientExit, ScenarioResult, judge
 
 
-class Screen(io.StringIO):
-    """A stream that is a terminal, or is not."""
-
-    def __init__(self, *, terminal: bool) -> None:
-        super().__init__()
-        self._terminal = terminal
-
+class Terminal(io.StringIO):
     def isatty(self) -> bool:
-        return self._terminal
+        return True
 
 
-def played(screen: Screen, maker: object, total: int = 4) -> list[str]:
-    """What the line showed, one text a time that it was drawn."""
-    with Progress(total, screen) as progress:
-        for number in range(total):
-            progress.advance(maker.add(f"area/{number}"))  # type: ignore[attr-defined]
-    return screen.getvalue().split("\r\x1b[K")
+def result_of(id_: str) -> ScenarioResult:
+    """A scenario whose client never started the agent."""
+    (scenario,) = select([id_])
+    return judge(scenario, [], ClientExit(), None)
 
 
-def test_on_a_terminal_the_bar_grows_and_is_wiped_away(maker: object) -> None:
-    """The last thing written leaves the line empty."""
-    shown = played(Screen(terminal=True), maker)
-    assert [line.partition("]")[0].count("#") for line in shown[1:-1]] == [0, 6, 12, 18, 24]
-    assert shown[2].endswith("1/4 area/0: pass")
-    assert shown[-1] == ""
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_no_line_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """In the last column some terminals wrap already."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = Terminal()
+    with Progress(210, terminal) as progress:
+        progress.advance(result_of("permission/cancel-with-several-open"))
+    lines = [line.removeprefix("\x1b[K") for line in terminal.getvalue().split("\r")]
+    assert max(map(len, lines)) < columns
+    assert any("1/210" in line for line in lines)
+    whole = "permission/cancel-with-several-open: not exercised"
+    assert any(line.endswith(whole) for line in lines) is (columns == 200)
 
 
-def test_in_a_file_there_is_nothing(maker: object) -> None:
-    """A log is no place for a bar."""
-    assert played(Screen(terminal=False), maker) == [""]
+def test_the_line_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed next begins in a clean line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal = Terminal()
+    with Progress(2, terminal):
+        pass
+    assert terminal.getvalue().endswith("\r\x1b[K")
 
 
-@pytest.mark.parametrize("total", [0, 1])
-def test_a_run_of_nothing_is_no_division_by_zero(maker: object, total: int) -> None:
-    """Nor is one of one scenario."""
-    assert len(played(Screen(terminal=True), maker, total)) == total + 3
+def test_nothing_is_shown_where_nobody_looks() -> None:
+    """In a pipe or a log."""
+    pipe = io.StringIO()
+    with Progress(2, pipe) as progress:
+        progress.advance(result_of("setup/plain-conversation"))
+    assert pipe.getvalue() == ""
+
+
+@pytest.mark.parametrize("total", [0, 1, 4])
+def test_the_bar_grows_to_its_end(monkeypatch: pytest.MonkeyPatch, total: int) -> None:
+    """A run of nothing is no division by zero."""
+    monkeypatch.setenv("COLUMNS", "200")
+    terminal = Terminal()
+    with Progress(total, terminal) as progress:
+        for _ in range(total):
+            progress.advance(result_of("setup/plain-conversation"))
+    bars = [line.partition("]")[0].count("#") for line in terminal.getvalue().split("\r") if "]" in line]
+    assert len(bars) == total + 1
+    assert bars == sorted(bars)
+    assert total == 0 or (bars[0], bars[-1]) == (0, max(bars))

@@ -210,7 +210,10 @@ async def permission_out_of_turn(stage: Stage) -> None:
     if not answer.arrived:
         stage.withdraw(asked)
         answer = await asked.answer()
-    stage.check("R-016", answer.arrived, "an answer, be it a choice or an error", answer)
+    if stage.narrates and not answer.arrived:
+        stage.not_exercised("R-016", "nobody has answered the question")
+    else:
+        stage.check("R-016", answer.arrived, "an answer, be it a choice or an error", answer)
     second = await stage.prompt()
     stage.check("R-304", True, "another prompt", "it came", second.request.number)
     second.end()

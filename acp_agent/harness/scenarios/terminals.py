@@ -189,12 +189,15 @@ async def release(stage: Stage) -> None:
         stage.check("R-222", released.is_result, "success of terminal/release", released)
         still = await _still_beats(stage, beats)
         stage.check("R-222", not still, "the end of the command", "it runs on" if still else "it has ended")
-    for method in ("output", "wait_for_exit", "kill", "release"):
-        params = {"sessionId": turn.session_id, "terminalId": terminal.id}
+    params = {"sessionId": turn.session_id, "terminalId": terminal.id}
+    # The id is no good for other methods; that it cannot be released once more is nowhere said.
+    for method in ("output", "wait_for_exit", "kill"):
         answer = await stage.call(f"terminal/{method}", params, on_purpose=True).answer()
         stage.check(
             "R-222", answer.code is not None, f"an error for terminal/{method} after the release", answer
         )
+    again = await stage.call("terminal/release", params, on_purpose=True).answer()
+    stage.check("R-222", again.arrived, "an answer to terminal/release after the release", again)
     turn.end()
 
 
