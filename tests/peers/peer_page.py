@@ -17,7 +17,7 @@ COMMAND = "tox -e peers"
 _LONGEST = 400
 _SCENARIOS_NAMED = 12
 _NEAR = 3
-_PLACES = re.compile(r"/[\w/.-]*/acp-harness-\w+")
+_PLACES = re.compile(r"/[\w/.-]*/acp-harness-[\w-]+")
 
 HEAD = f"""# Real clients in the client harness
 

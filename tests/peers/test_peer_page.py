@@ -8,7 +8,9 @@ from typing import Any
 from peer_page import COMMAND, PeerRun, page, read_causes
 
 PROMPT = '{"method":"session/prompt"}'
-ASKED = '{"jsonrpc":"2.0","id":7,"method":"_x","params":{"cwd":"/tmp/acp-harness-abc1"}}'
+ASKED = (
+    '{"jsonrpc":"2.0","id":7,"method":"_x","params":{"cwd":"/tmp/acp-harness-abc1/acp-harness-files-x_2"}}'
+)
 ANSWERED = '{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"no"}}'
 
 
@@ -57,7 +59,10 @@ def test_a_finding_has_its_rule_its_scenarios_and_the_messages_around_it() -> No
     assert "### some: R-016, MUST\n\n> Each request is answered.\n" in whole
     assert "Found in `a/one`, `a/two`. In `a/one`:" in whole
     assert f"- seen: `{ANSWERED}`" in whole
-    assert f"agent  -> {ASKED.replace('/tmp/acp-harness-abc1', '/project')}\nclient -> {ANSWERED}\n" in whole
+    assert (
+        f"agent  -> {ASKED.replace('/tmp/acp-harness-abc1/acp-harness-files-x_2', '/project')}\nclient -> {ANSWERED}\n"
+        in whole
+    )
     assert "some 4.5; harness 1.2.3, 2026-01-02, 5 scenarios" in whole
 
 
@@ -65,7 +70,7 @@ def test_of_evidence_that_is_no_message_the_turn_and_the_last_words_are_shown() 
     """Of a client that has left, what it wrote last: often the exception that ended it."""
     output = "INFO: started\n\nTraceback:\n  File ...\nTypeError: unhashable type: 'dict'\n"
     whole = page([run_with(scenario("a/one", check(False, at=9), output=output))], {})
-    asked = ASKED.replace("/tmp/acp-harness-abc1", "/project")
+    asked = ASKED.replace("/tmp/acp-harness-abc1/acp-harness-files-x_2", "/project")
     told = f"agent  -> {asked}\nclient wrote: TypeError: unhashable type: 'dict'\n```"
     assert f"- expected: one answer\n- seen: no answer\n\n```text\n{told}" in whole
 
