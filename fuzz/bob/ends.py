@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from acp_agent.agent.engine import Engine
+from acp_agent.agent.engine import Engine, specs
 from acp_agent.agent.history import History
 from acp_agent.agent.keeper import Keeper
 from acp_agent.agent.log import Log
@@ -84,9 +84,9 @@ class Ends:
         self._outbox = Outbox(outbox_bytes)
         self.peer = Peer(self._connection, self._outbox)
         self.session = Session(SESSION, cwd, History("system"), skills or Skills())
-        self.turns = TurnQueue(
-            self.peer, Engine(model, tools, limits, context, Keeper(None, self.log), self.log)
-        )
+        keeper = Keeper(None, self.log)
+        engine = Engine(model, tools, specs(tools), limits, context, keeper, self.log)
+        self.turns = TurnQueue(self.peer, engine)
         self._do("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, "agentCapabilities": {}})
         self._do("session/new", {"cwd": str(cwd), "mcpServers": []}, {"sessionId": SESSION})
 

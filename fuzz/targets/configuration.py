@@ -5,7 +5,6 @@ Documented: ConfigError, whose sentence shows no text of the file that might be 
 
 from __future__ import annotations
 
-import json
 import tempfile
 import tomllib
 from functools import cache
@@ -19,7 +18,7 @@ from strategies.json_values import JUNK, NUMBERS, changed
 from strategies.text import ENCODABLE
 from strategies.toml import DATE, spelled
 
-from acp_agent import config
+from acp_agent import bundled, config
 
 _KEY = "sk-very-secret"
 _EVERYTHING: dict[str, Any] = {
@@ -137,4 +136,4 @@ def _compare(found: config.Settings, document: dict[str, Any], path: Path) -> No
 
 @cache
 def _validator() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(config.schema_path().read_text(encoding="utf-8")))
+    return Draft202012Validator(bundled.load("config.json"))

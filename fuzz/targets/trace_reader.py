@@ -16,7 +16,7 @@ from jsonschema_rs import Draft202012Validator
 from strategies.json_values import changed
 from strategies.text import BYTES
 
-from acp_agent.protocol import schema
+from acp_agent import bundled
 from acp_agent.transport.trace import Direction, Record, TraceError, TraceReader, TraceWriter
 
 _HEADER = {
@@ -146,4 +146,4 @@ def _is_bad_base64(value: dict[str, Any]) -> bool:
 
 @cache
 def _validator() -> Draft202012Validator:
-    return Draft202012Validator(schema.load("trace.json"))
+    return Draft202012Validator(bundled.load("trace.json"))
