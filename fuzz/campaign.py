@@ -37,6 +37,10 @@ class HangError(AssertionError):
     """A case that is still being worked on after HANGS_AFTER_S seconds of CPU time."""
 
 
+class _TimeIsOver(BaseException):
+    """Ends a batch; whatever Hypothesis does with an Exception, it lets this one through."""
+
+
 class Find(NamedTuple):
     """A case for which the invariant does not hold.
 
@@ -101,7 +105,9 @@ class Campaign:
             size = _batch_size(left, examples, self._clock() - start, size)
             if size <= 0:
                 break
-            ran, find = self._batch(target, size)
+            ran, find = self._batch(
+                target, size, None if left.seconds is None else self._clock() + left.seconds
+            )
             examples += ran
         outcome = Outcome(target.name, examples, self._clock() - start, find)
         self._keep(outcome)
@@ -131,14 +137,19 @@ class Campaign:
                     )
         return None
 
-    def _batch(self, target: Target, size: int) -> tuple[int, Find | None]:
-        """One run of Hypothesis; how many cases were tried, and the simplest that failed."""
+    def _batch(self, target: Target, size: int, end: float | None) -> tuple[int, Find | None]:
+        """One run of Hypothesis; how many cases were tried, and the simplest that failed.
+
+        end: the moment at which nothing new is begun; what has failed by then is still made simpler.
+        """
         self._batches += 1
         tried = 0
         failed: tuple[Any, BaseException] | None = None
 
         def check(case: Any) -> None:
             nonlocal tried, failed
+            if tried and failed is None and end is not None and self._clock() >= end:
+                raise _TimeIsOver
             tried += 1
             # What is checked is what its line says, so that the line is the whole of the find.
             case = from_line(to_line(case))
@@ -160,6 +171,8 @@ class Campaign:
         )(run)
         try:
             run()
+        except _TimeIsOver:
+            pass
         except Exception as error:
             if failed is None:
                 raise  # of a strategy: a mistake in the fuzzer

@@ -106,7 +106,9 @@ class History:
         return forgotten
 
     def older_turns(self, keep_last: int) -> list[Message]:
-        """The records before the last turns (the open one counts), none if there is no turn among them."""
+        """The records before the last turns (the open one counts, and is kept), none if there is no turn among them."""
+        if self._turn_start is not None:
+            keep_last = max(1, keep_last)
         starts = self._turn_starts()
         if len(starts) <= keep_last:
             return []

@@ -77,7 +77,7 @@ def _compact(history: History, plain: _Plain, keep: int, summary: list[Any]) -> 
         assert history.records() == before
         return
     assert summary[0] == ["text", "a "], "half a summary was taken"
-    kept = plain.keep(keep)
+    kept = plain.keep(keep if plain.open is None else max(1, keep))
     assert history.records()[1:] == [{"role": "user", "content": "a summary", "summary": True}, *kept]
     assert not kept or (kept[0]["role"] == "user" and "summary" not in kept[0])
 

@@ -48,16 +48,28 @@ _ARGUMENTS = st.one_of(
 )
 
 
+# The same arguments in several spellings.
+_ALIKE = [
+    ['{"a":1}', '{ "a" : 1.0 }', '{"a":10e-1}', '{"\\u0061":1}', '{"a":2,"a":1}'],
+    ["", " ", "{}", "{ }"],
+    ['{"b":2,"a":[1]}', '{"a":[1.0],"b":2}'],
+    ["[1", " [1 "],
+    ["18446744073709551616", "18446744073709551617"],
+]
+
+
 @st.composite
 def rounds(draw: st.DrawFn) -> list[list[str]]:
     """Calls that go round in circles for a while, with another one between now and then."""
+    spellings = st.sampled_from(_ALIKE) | _ARGUMENTS.map(lambda text: [text])
     pool = draw(
-        st.lists(st.tuples(st.sampled_from(["bash", "edit_file"]), _ARGUMENTS), min_size=1, max_size=5)
+        st.lists(st.tuples(st.sampled_from(["bash", "edit_file"]), spellings), min_size=1, max_size=4)
     )
     calls: list[list[str]] = []
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(1, 3))):
         cycle = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=4))
-        calls += [list(call) for call in cycle * draw(st.integers(1, 7))]
+        for name, texts in cycle * draw(st.integers(1, 7)):
+            calls.append([name, draw(st.sampled_from(texts))])
     return calls[:40]
 
 

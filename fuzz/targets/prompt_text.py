@@ -52,6 +52,8 @@ _WORDS: dict[str, str | None] = {
     "@../outside": None,
     "@.": None,
     "@missing": None,
+    "見て@a.txt": "a.txt",
+    "é@a.txt": None,
     "me@a.txt": None,
     "@@a.txt": None,
     "\\@a.txt": None,

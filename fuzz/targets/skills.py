@@ -18,7 +18,8 @@ from strategies.text import ENCODABLE
 from acp_agent.agent.skills import MAX_DESCRIPTION_CHARS, MAX_FILE_BYTES, MAX_NAME_CHARS, Skills, load_skills
 from acp_agent.tools.base import ToolError
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Gives a tag of another kind only to what was written with one.
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _FOLDERS = ("do-it", "a1", "new", "Bad", "x--y")
 _VALUES = st.one_of(
     st.sampled_from(
@@ -154,6 +155,8 @@ def _text_of(mapping: yaml.MappingNode, wanted: str) -> str | None:
     if len(values) != 1 or not isinstance(values[0], yaml.ScalarNode):
         return None
     value = values[0]
+    if value.tag not in {"!", "tag:yaml.org,2002:str"}:
+        return None
     if not value.style and value.value in {"", "~", "null", "Null", "NULL"}:
         return None
     written: str = value.value

@@ -109,6 +109,23 @@ def test_the_time_of_all_runs_is_added_up(keep: Path) -> None:
     assert campaign(None).spent() == {}
 
 
+def test_a_run_ends_with_its_time_in_the_middle_of_a_batch() -> None:
+    """So that a slow machine gets round to every target; the first case is looked at all the same."""
+    now = [0.0]
+
+    def slow(case: Any) -> None:
+        now[0] += 3.0
+
+    outcome = campaign(None, clock=lambda: now[0]).run(target(slow), Budget(seconds=10.0))
+    assert (outcome.find, outcome.examples, outcome.seconds) == (None, 4, 12.0)
+
+
+def test_every_target_has_its_turn_however_little_time_there_is(two_targets: list[str]) -> None:
+    """And what one of them finds is made simple when the time is over already."""
+    assert run.main(["--time", "0.000001"]) in (0, 1)
+    assert two_targets == ["bad", "good"]
+
+
 def test_what_hangs_is_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
     """CPU time counts; a machine that is busy otherwise makes nothing hang."""
     monkeypatch.setattr(module, "HANGS_AFTER_S", 0.05)
