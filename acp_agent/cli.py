@@ -191,8 +191,11 @@ def _import_asyncio_without_tls() -> None:
 
 
 def _serve(configuration: Path | None) -> int:
+    from acp_agent.agent import signals  # each command pays for its own imports only
+
+    signals.leave_at_once()
     _import_asyncio_without_tls()
-    from acp_agent import config  # each command pays for its own imports only
+    from acp_agent import config
     from acp_agent.agent import server
     from acp_agent.llm.errors import ModelError
     from acp_agent.transport.stdio import NoStandardOutputError

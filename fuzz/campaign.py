@@ -37,6 +37,10 @@ class HangError(AssertionError):
     """A case that is still being worked on after HANGS_AFTER_S seconds of CPU time."""
 
 
+class _TimeIsOver(BaseException):
+    """Ends a batch; whatever Hypothesis does with an Exception, it lets this one through."""
+
+
 class Find(NamedTuple):
     """A case for which the invariant does not hold.
 
@@ -101,7 +105,9 @@ class Campaign:
             size = _batch_size(left, examples, self._clock() - start, size)
             if size <= 0:
                 break
-            ran, find = self._batch(target, size)
+            ran, find = self._batch(
+                target, size, None if left.seconds is None else self._clock() + left.seconds
+            )
             examples += ran
         outcome = Outcome(target.name, examples, self._clock() - start, find)
         self._keep(outcome)
@@ -131,14 +137,19 @@ class Campaign:
                     )
         return None
 
-    def _batch(self, target: Target, size: int) -> tuple[int, Find | None]:
-        """One run of Hypothesis; how many cases were tried, and the simplest that failed."""
+    def _batch(self, target: Target, size: int, end: float | None) -> tuple[int, Find | None]:
+        """One run of Hypothesis; how many cases were tried, and the simplest that failed.
+
+        end: the moment at which nothing new is begun; what has failed by then is still made simpler.
+        """
         self._batches += 1
         tried = 0
         failed: tuple[Any, BaseException] | None = None
 
         def check(case: Any) -> None:
             nonlocal tried, failed
+            if tried and failed is None and end is not None and self._clock() >= end:
+                raise _TimeIsOver
             tried += 1
             # What is checked is what its line says, so that the line is the whole of the find.
             case = from_line(to_line(case))
@@ -160,6 +171,8 @@ class Campaign:
         )(run)
         try:
             run()
+        except _TimeIsOver:
+            pass
         except Exception as error:
             if failed is None:
                 raise  # of a strategy: a mistake in the fuzzer
@@ -183,10 +196,16 @@ class Campaign:
         spent[outcome.target] = round(spent.get(outcome.target, 0.0) + outcome.seconds, 3)
         replace(self._directory / "spent.json", json.dumps(spent, indent=1, sort_keys=True) + "\n")
         if outcome.find is not None and not outcome.find.kept:
-            path = self._directory / "finds" / f"{outcome.target}.jsonl"
-            path.parent.mkdir(exist_ok=True)
-            with path.open("a", encoding="ascii") as file:
-                file.write(f"{outcome.find.line}\n")
+            keep_find(self._directory, outcome.find)
+
+
+def keep_find(directory: Path, find: Find) -> None:
+    """Put a find behind those of its target that are kept in a directory."""
+    path = directory / "finds" / f"{find.target}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_text(encoding="ascii") if path.exists() else ""
+    # Whole, or as before: half a line would be no case, and end every later run.
+    replace(path, f"{before}{find.line}\n")
 
 
 def failure(target: Target, case: Any) -> BaseException | None:

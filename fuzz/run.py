@@ -83,20 +83,21 @@ def _outcomes(campaign: Campaign, wanted: list[str], options: argparse.Namespace
         return
     end = time.monotonic() + (options.time or 60.0)
     waiting = least_first(wanted, campaign.spent())
+    is_first = True
     while waiting:
         done = []
         for position, name in enumerate(waiting):
             left = end - time.monotonic()
-            if left <= _WORTH_S:
+            if left <= _WORTH_S and not is_first:
                 return
-            # What one target does not use of its share falls to those after it.
-            outcome = campaign.run(
-                load(name), Budget(seconds=min(_SLICE_S, left / (len(waiting) - position)))
-            )
+            # What one target does not use of its share falls to those after it; none of them is left out.
+            share = max(_WORTH_S, left / (len(waiting) - position))
+            outcome = campaign.run(load(name), Budget(seconds=min(_SLICE_S, share)))
             if outcome.find is not None:
                 done.append(name)  # it would only be found again
             yield outcome
         waiting = [name for name in waiting if name not in done]
+        is_first = False
 
 
 def _shown(outcome: Outcome) -> str:

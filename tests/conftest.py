@@ -13,7 +13,6 @@ settings.register_profile("dev", _COMMON, max_examples=50)
 # The same examples on every machine, so that a failure is seen by everybody.
 settings.register_profile("ci", _COMMON, max_examples=100, derandomize=True, database=None)
 settings.register_profile("fuzz", _COMMON, max_examples=1_000, print_blob=True)
-settings.register_profile("fuzz-long", _COMMON, max_examples=20_000, print_blob=True)
 settings.load_profile("dev")
 
 

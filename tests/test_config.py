@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,10 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_agent import config
+from acp_agent import bundled, config
 from acp_agent.config import ConfigError, LogLevel, Provider, Settings, load
 
-SCHEMA: dict[str, Any] = json.loads(config.schema_path().read_text(encoding="utf-8"))
+SCHEMA: dict[str, Any] = bundled.load("config.json")
 
 EVERYTHING = """
 [model]

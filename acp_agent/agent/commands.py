@@ -28,14 +28,21 @@ def command_in(text: str) -> str | None:
 
 async def carry_out(command: str, session: Session, engine: Engine) -> str:
     """Do it, log it, and return what the user is told."""
-    return _new(session, engine) if command == NEW else await _compact(session, engine)
+    return await (_new(session, engine) if command == NEW else _compact(session, engine))
 
 
-def _new(session: Session, engine: Engine) -> str:
-    if len(session.history):
-        kept_id = engine.keeper.keep_apart(session)
-        if kept_id is not None:
+async def _new(session: Session, engine: Engine) -> str:
+    if len(session.history) and engine.keeper.keeps:
+        from acp_agent.agent.store import StoreError  # sessions are not kept by default
+
+        try:
+            kept_id = await engine.keeper.keep_apart(session)
             engine.log.say(f"session {session.id}: previous conversation kept as {kept_id}")
+        except StoreError as error:
+            engine.log.say(f"session {session.id}: warning: {error}")
+            if engine.keeper.is_stored(session):
+                # To go on would put an empty conversation in the place of the only copy on disk.
+                return f"[new: failed, history kept: {error}]"
     forgotten = session.history.reset()
     session.input_tokens = None
     engine.log.say(f"session {session.id}: new session, {forgotten} message(s) forgotten")

@@ -8,6 +8,7 @@ for older turns, `failed` on a tool's result. What goes to the model has no mark
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -105,7 +106,9 @@ class History:
         return forgotten
 
     def older_turns(self, keep_last: int) -> list[Message]:
-        """The records before the last turns (the open one counts), none if there is no turn among them."""
+        """The records before the last turns (the open one counts, and is kept), none if there is no turn among them."""
+        if self._turn_start is not None:
+            keep_last = max(1, keep_last)
         starts = self._turn_starts()
         if len(starts) <= keep_last:
             return []
@@ -140,15 +143,22 @@ class History:
 
     def _open_calls(self) -> list[str]:
         """The ids of the newest answer's calls that have no result yet, in order."""
-        results: set[object] = set()
+        results: Counter[object] = Counter()
         for record in reversed(self._records):
             if record["role"] == "tool":
-                results.add(record["tool_call_id"])
+                results[record["tool_call_id"]] += 1
                 continue
             calls = record.get("tool_calls")
             if not isinstance(calls, list):
                 return []
-            return [call["id"] for call in calls if call["id"] not in results]
+            # Two calls of one id, as a file may hold them, have a result each.
+            open_ids = []
+            for call in calls:
+                if results[call["id"]]:
+                    results[call["id"]] -= 1
+                else:
+                    open_ids.append(call["id"])
+            return open_ids
         return []
 
     def _close_calls(self, stand_in: str) -> None:

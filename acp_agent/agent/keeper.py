@@ -17,6 +17,7 @@ from acp_agent.agent.store import SessionStore, StoredSession, StoreError
 # An answer waits this long for its turn to be on disk: a client that has seen it can rely on it, a hanging disk or
 # network share does not hold up the conversation.
 _SAVE_S: Final = 1.0
+_NOT_KEPT: Final = "sessions are not kept: [sessions] enabled is false"
 
 
 class Keeper:
@@ -43,10 +44,8 @@ class Keeper:
         """Save a session as it is now; waits a moment for the disk."""
         if self._store is None:
             return
-        records = session.history.records()
         try:
-            async with asyncio.timeout(_SAVE_S):
-                await self._store.save_soon(session.id, session.cwd, records, session.created)
+            await self._save(self._store, session.id, session)
         except TimeoutError:
             self._log.say(
                 f"session {session.id}: warning: saving takes more than {_SAVE_S:g} s, going on without"
@@ -54,23 +53,33 @@ class Keeper:
         except StoreError as error:
             self._warn(session, error)
 
-    def keep_apart(self, session: Session) -> str | None:
-        """Save the conversation so far under a new id, which is returned; None if that was not possible."""
+    async def keep_apart(self, session: Session) -> str:
+        """Save the conversation so far under a new id, which is returned. Raises StoreError."""
         if self._store is None:
-            return None
+            raise StoreError(_NOT_KEPT)
         kept_id = new_session_id()
         try:
-            self._store.save(kept_id, session.cwd, session.history.records(), session.created)
+            await self._save(self._store, kept_id, session)
+        except TimeoutError:
+            raise StoreError(f"saving the conversation takes more than {_SAVE_S:g} s") from None
+        except StoreError:
             self._store.release(kept_id)
-        except StoreError as error:
-            self._warn(session, error)
-            return None
+            raise
+        self._store.release(kept_id)
         return kept_id
+
+    def is_stored(self, session: Session) -> bool:
+        """Whether there is something of the session on disk, as new as it may be."""
+        return self._store is not None and self._store.is_stored(session.cwd, session.id)
+
+    async def _save(self, store: SessionStore, session_id: str, session: Session) -> None:
+        async with asyncio.timeout(_SAVE_S):
+            await store.save_soon(session_id, session.cwd, session.history.records(), session.created)
 
     def load(self, cwd: Path, session_id: str) -> StoredSession:
         """Lock a stored session and read it. Raises StoreError."""
         if self._store is None:
-            raise StoreError("sessions are not kept: [sessions] enabled is false")
+            raise StoreError(_NOT_KEPT)
         return self._store.open(cwd, session_id)
 
     def directory(self, cwd: Path) -> str:

@@ -23,6 +23,8 @@ class Log:
     def __init__(self, *, debug: bool = False) -> None:
         self.debug_on = debug
         self._lost = 0
+        self._poll = select.poll()
+        self._poll.register(_STDERR, select.POLLOUT)
 
     def banner(self, line: str) -> None:
         """A line as it is."""
@@ -46,7 +48,7 @@ class Log:
     def _write(self, line: str) -> None:
         if self._lost:
             note = f"[acp] {self._lost} line(s) lost: standard error was not read\n".encode()
-            if not _put(note):
+            if not self._put(note):
                 self._lost += 1
                 return
             self._lost = 0
@@ -54,19 +56,16 @@ class Log:
         shown = line
         if not line.isprintable():
             shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
-        if not _put(f"{shown}\n".encode("utf-8", "replace")):
+        if not self._put(f"{shown}\n".encode("utf-8", "replace")):
             self._lost += 1
 
-
-def _put(data: bytes) -> bool:
-    """Write if the reader takes it now; False if the line had to be given up."""
-    poll = select.poll()
-    poll.register(_STDERR, select.POLLOUT)
-    try:
-        for start in range(0, len(data), _PIECE_BYTES):
-            if not poll.poll(0):
-                return False
-            os.write(_STDERR, data[start : start + _PIECE_BYTES])
-    except OSError:
-        return False
-    return True
+    def _put(self, data: bytes) -> bool:
+        """Write if the reader takes it now; False if the line had to be given up."""
+        try:
+            for start in range(0, len(data), _PIECE_BYTES):
+                if not self._poll.poll(0):
+                    return False
+                os.write(_STDERR, data[start : start + _PIECE_BYTES])
+        except OSError:
+            return False
+        return True

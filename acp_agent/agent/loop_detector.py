@@ -41,13 +41,7 @@ class LoopDetector:
     """Watches the tool calls of one turn."""
 
     def __init__(self, warn_at: int = 3, stop_at: int = 5) -> None:
-        """How many repetitions of a cycle bring a warning, and how many the end; 0: never.
-
-        Raises ValueError for 1, which would mean every call, and below 0.
-        """
-        for limit in (warn_at, stop_at):
-            if limit < 0 or limit == 1:
-                raise ValueError(f"a limit of repetitions is 0 (off) or at least 2, not {limit}")
+        """How many repetitions of a cycle bring a warning, and how many the end; 0: never, 1: any call at all."""
         self._warn_at = warn_at
         self._stop_at = stop_at
         self._recent: deque[tuple[str, bytes | str]] = deque(maxlen=LONGEST_CYCLE)

@@ -10,6 +10,7 @@ import asyncio
 from typing import Any, NamedTuple
 
 from acp_agent.jsonrpc.errors import RpcError
+from acp_agent.jsonrpc.framing import LineTooLong
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.connection import Connection
 from acp_agent.protocol.events import ResponseReceived
@@ -33,6 +34,10 @@ class Peer:
         self._calls: dict[RequestId, Call] = {}
         self._posted_bytes = 0  # since the last breath
 
+    def begin_turn(self, request_id: RequestId) -> None:
+        """The turn of this prompt begins: what is said in its session from now on belongs to it."""
+        self.connection.conversation.begin_turn(request_id)
+
     def update(self, session_id: str, update: dict[str, Any]) -> None:
         """Post one `session/update`."""
         line = self.connection.notify("session/update", {"sessionId": session_id, "update": update})
@@ -47,9 +52,19 @@ class Peer:
         """Post the error response to a request of the client."""
         self._outbox.post(self.connection.respond_error(id_, error))
 
+    def apologise(self, line: bytes | LineTooLong) -> None:
+        """Post the answer to a line that could not be taken in for a reason of ours, if it needs one."""
+        answer = self.connection.give_up(line)
+        if answer is not None:
+            self._outbox.post(answer)
+
     def post(self, line: bytes) -> None:
         """Post a reply that the connection has made."""
         self._outbox.post(line)
+
+    def flush(self) -> None:
+        """Let the client read now what has been posted: when it is about to wait for nothing else."""
+        self._outbox.flush()
 
     def call(self, method: str, params: dict[str, Any]) -> Call:
         """Post a request; its answer is awaited by whoever made it."""

@@ -18,6 +18,7 @@ from acp_agent.agent.log import Log
 from acp_agent.agent.peer import Peer
 from acp_agent.agent.prompt import flatten
 from acp_agent.agent.session import Session
+from acp_agent.agent.signals import EXIT_CODES
 from acp_agent.config import LogLevel, ModelSettings, Settings
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.messages import RequestId
@@ -51,13 +52,6 @@ POLICY: Final = Policy(
     reload_open_session=True,
     served=frozenset({"initialize", "authenticate", "session/new", "session/load", "session/prompt"}),
 )
-
-# The signals that end the agent in order. A terminal that is gone hangs up.
-_EXIT_CODES: Final = {
-    signal.SIGTERM: 0,
-    signal.SIGINT: 128 + signal.SIGINT,
-    signal.SIGHUP: 128 + signal.SIGHUP,
-}
 
 # One part in so many of the outbox's limit is left for what unread updates cost beside themselves (what the turn keeps
 # of them, what the allocator adds): a client that stalls then costs the process no more than the limit says.
@@ -97,7 +91,7 @@ class Server:
     async def run(self) -> int:
         """Serve until the input ends, the output is closed or a signal comes; return the exit code."""
         loop = asyncio.get_running_loop()
-        for number, exit_code in _EXIT_CODES.items():
+        for number, exit_code in EXIT_CODES.items():
             loop.add_signal_handler(number, self._end, exit_code)
         self._transport.start()
         await self._ended.wait()
@@ -115,8 +109,13 @@ class Server:
     def _on_bytes(self, data: bytes) -> None:
         # Line by line: the answer to one may decide whether the next is legal (session/new behind initialize).
         for line in self._connection.lines(data):
-            for event in self._connection.receive_line(line):
-                self._dispatch(event)
+            try:
+                for event in self._connection.receive_line(line):
+                    self._dispatch(event)
+            except Exception as error:  # noqa: BLE001 - one line that can't be taken in must not cost the others
+                self._log.say(f"a message could not be read: {type(error).__name__}: {error}")
+                self._log.trace(error)
+                self._peer.apologise(line)
         if not data:
             for event in self._connection.end_of_stream():
                 self._dispatch(event)
@@ -281,8 +280,8 @@ def run(settings: Settings, environ: Mapping[str, str]) -> int:
 def _ignore_signals() -> None:
     """Editors close the input and then send SIGTERM: while Python takes itself apart it must count no more."""
     # Blocked meanwhile: the loop gives SIGINT back to Python before it can be ignored.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _EXIT_CODES)
-    for number in _EXIT_CODES:
+    signal.pthread_sigmask(signal.SIG_BLOCK, EXIT_CODES)
+    for number in EXIT_CODES:
         asyncio.get_running_loop().remove_signal_handler(number)
         signal.signal(number, signal.SIG_IGN)
 
@@ -307,7 +306,7 @@ def _create_model(settings: ModelSettings, key: str | None, log: Log) -> Model:
 def _make_engine(
     settings: Settings, environ: Mapping[str, str], model: Model, keeper: Keeper, log: Log
 ) -> Engine:
-    from acp_agent.agent.engine import Engine  # with the first prompt, see above
+    from acp_agent.agent.engine import Engine, specs  # with the first prompt, see above
     from acp_agent.tools.builtin import default_tools
 
     tools = default_tools(
@@ -316,4 +315,4 @@ def _make_engine(
         bash_timeout_s=settings.bash.timeout_s,
         bash_max_output_bytes=settings.bash.max_output_bytes,
     )
-    return Engine(model, tools, settings.limits, settings.context, keeper, log)
+    return Engine(model, tools, specs(tools), settings.limits, settings.context, keeper, log)

@@ -91,6 +91,10 @@ class SessionStore:
 
     # -- reading
 
+    def is_stored(self, cwd: Path, session_id: str) -> bool:
+        """Whether a session has a file, readable or not."""
+        return os.path.lexists(self.path(cwd, session_id))
+
     def load(self, cwd: Path, session_id: str) -> StoredSession:
         """What is on disk, read without a lock: files are replaced whole."""
         return from_json(session_id, _read(self.path(cwd, session_id), session_id))
@@ -145,7 +149,7 @@ class SessionStore:
         if before is not None:
             self._settle(before)
             return self.load(cwd, session_id)
-        if not os.path.lexists(path):
+        if not self.is_stored(cwd, session_id):
             raise _unknown(path, session_id)  # and nothing has been made on disk for it
         opened = _Open(session_id, cwd, path)
         try:
@@ -273,7 +277,7 @@ class SessionStore:
     def delete(self, cwd: Path, session_id: str) -> None:
         """Remove a session's file, unless another process has it open. A save that waits is dropped."""
         path = self.path(cwd, session_id)
-        if not os.path.lexists(path):
+        if not self.is_stored(cwd, session_id):
             raise _unknown(path, session_id)
         opened = self._opened(cwd, session_id)
         try:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from acp_agent import bundled
 from acp_agent.jsonrpc.codec import DecodeError, decode, encode
 from acp_agent.llm.model import Message
 from acp_agent.protocol import schema
@@ -158,7 +159,7 @@ def _misfit(document: object) -> str:
     from jsonschema_rs import Draft202012Validator
 
     try:
-        error = next(Draft202012Validator(schema.load(SCHEMA)).iter_errors(document), None)
+        error = next(Draft202012Validator(bundled.load(SCHEMA)).iter_errors(document), None)
         place = "".join(f"/{step}" for step in error.instance_path) if error is not None else ""
     except (ValueError, TypeError, RecursionError, OverflowError):
         place = ""

@@ -1,7 +1,7 @@
 """One prompt turn: the model is asked, its text streams, its tools run, until the turn has an answer.
 
 Owns the turn's conversation and its end: whatever happens inside, the prompt is answered exactly once and the history
-stays valid. The outer part (`run`) never raises; the inner task (`_converse`) may be cancelled at any await.
+stays valid. The conversation (`_converse`) may be cancelled at any await; what ends it (`_break_off`) may not.
 Deliberately absent: the queue of turns (turn_queue.py), the wire (peer.py), single tool calls (tool_calls.py).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from acp_agent.agent.attachments import attach
 from acp_agent.agent.commands import carry_out, command_in
@@ -24,7 +24,7 @@ from acp_agent.agent.updates import message_chunk, thought_chunk
 from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.llm.errors import ContextOverflow, ModelError
-from acp_agent.llm.model import FinishReason, ReasoningDelta, TextDelta, ToolCallReady, ToolSpec
+from acp_agent.llm.model import FinishReason, ReasoningDelta, TextDelta, ToolCallReady
 from acp_agent.protocol.errors import AcpErrorCode
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
@@ -55,11 +55,13 @@ class PromptTurn:
         self._peer = peer
         self._engine = engine
         tools = engine.tools_of(session)
-        self._specs = tuple(ToolSpec(*spec) for spec in tools.specs())
+        self._specs = engine.specs_of(session)
         self._calls = ToolCalls(peer, session, tools, engine.log)
-        self._inner: asyncio.Task[None] | None = None
+        # The task that converses, as long as there is something that a cancel could stop.
+        self._conversing: asyncio.Task[Any] | None = None
         self._cancelled = False
         self._stopped = False
+        self._interrupted = False
         self._has_compressed = False
 
     def cancel(self) -> None:
@@ -74,23 +76,29 @@ class PromptTurn:
 
     def _interrupt(self) -> None:
         # Once: a second cancel would cut short how the first one cleans up, and leave a model request or a child.
-        if self._inner is not None and not self._inner.cancelling():
-            self._inner.cancel()
+        if self._conversing is not None and not self._interrupted:
+            self._interrupted = True
+            self._conversing.cancel()
 
     async def run(self) -> None:
-        """Carry out the turn and answer its prompt. Only a cancelled task gets out of here with an exception."""
-        self._inner = asyncio.ensure_future(self._converse())
+        """Carry out the turn and answer its prompt. Only a task that somebody else cancels ends with an exception."""
+        task = self._conversing = _current_task()
+        self._peer.begin_turn(self.request_id)
         try:
-            await self._inner
+            try:
+                await self._converse()
+            finally:
+                self._conversing = None
+                if self._interrupted:
+                    task.uncancel()  # obeyed, or swallowed: what follows is the end of the turn, not of the task
         except asyncio.CancelledError:
-            if self._cancelled or self._stopped:
+            if self._interrupted:
                 await self._break_off("cancelled")
-            elif self._inner.cancelled():
+            elif task.cancelling():
+                raise
+            else:
                 # A library that cancels its caller is a failure like any other, and not our end.
                 await self._break_off(_failure("internal error: the model call stopped by itself"))
-            else:
-                self._inner.cancel()
-                raise
         except (ModelError, TurnFailed) as error:
             self._engine.log.trace(error)
             way_out = "; /new begins a conversation without it" if isinstance(error, ContextOverflow) else ""
@@ -109,7 +117,6 @@ class PromptTurn:
             stop_reason: StopReason = "end_turn"
         else:
             stop_reason = await self._generate()
-        # Answered here and not in `run`, so that the last words and the answer leave in one write.
         await self._finish(stop_reason)
 
     async def _break_off(self, result: StopReason | RpcError) -> None:
@@ -139,6 +146,7 @@ class PromptTurn:
             self._peer.respond_error(self.request_id, result)
         else:
             self._peer.respond(self.request_id, {"stopReason": result})
+        self._peer.flush()
 
     async def _generate(self) -> StopReason:
         engine, session = self._engine, self.session
@@ -234,6 +242,13 @@ class PromptTurn:
             # Wishes of an answer that broke off are not run, so they are not kept either.
             session.history.add_answer("".join(text), kept)
         return reason, wishes
+
+
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a turn runs in a task")
+    return task
 
 
 def _failure(explanation: str) -> RpcError:

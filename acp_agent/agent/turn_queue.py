@@ -62,14 +62,16 @@ class TurnQueue:
             task.cancel()
 
     async def _run(self) -> None:
-        while self._waiting:
-            self._running = self._waiting.popleft()
-            try:
-                await self._running.run()
-            except Exception as error:  # noqa: BLE001 - a bug at the end of one turn must not hold up the others
-                self._engine.log.say(f"a turn ended badly: {type(error).__name__}: {error}")
-                self._engine.log.trace(error)
-            finally:
-                self._running = None
-            await end_lingering()
-        self._task = None
+        try:
+            while self._waiting:
+                self._running = self._waiting.popleft()
+                try:
+                    await self._running.run()
+                except Exception as error:  # noqa: BLE001 - a bug at the end of one turn must not hold up the others
+                    self._engine.log.say(f"a turn ended badly: {type(error).__name__}: {error}")
+                    self._engine.log.trace(error)
+                finally:
+                    self._running = None
+                await end_lingering()
+        finally:
+            self._task = None

@@ -71,8 +71,11 @@ class Aftermath:
                 self.not_exercised(rule, NO_DISPLAY)
         return self._display
 
-    def check_shown_whole(self, rule: str, turn: int = 1) -> None:
-        """What the user saw of a turn's message must be what the script has said, to the byte."""
+    def check_shown_whole(self, rule: str, turn: int = 1, crossing: str = "") -> None:
+        """What the user saw of a turn's message must be what the script has said, to the byte.
+
+        crossing: text of an earlier turn that may stand before it any number of times, because it crossed the prompt.
+        """
         display = self.display(rule)
         said = self.notes.get("said") or []
         if display is None:
@@ -80,9 +83,12 @@ class Aftermath:
         if len(said) < turn or not said[turn - 1]["ended"]:
             self.not_exercised(rule, f"turn {turn} did not come to its end")
             return
-        shown = display.turn_text(turn).encode("utf-8", "surrogatepass")
+        text = display.turn_text(turn)
+        while crossing and text.startswith(crossing):
+            text = text[len(crossing) :]
+        shown = text.encode("utf-8", "surrogatepass")
         ok = hashlib.sha256(shown).hexdigest() == said[turn - 1]["sha256"]
-        saw = "the same" if ok else f"{len(shown)} bytes that differ"
+        saw = "the same" if ok else f"other text, of {len(shown):,} bytes" if shown else "nothing"
         self.check(
             rule,
             ok,

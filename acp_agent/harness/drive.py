@@ -20,22 +20,29 @@ from pathlib import Path
 from typing import IO, Final
 
 from acp_agent.harness.display import read_display
-from acp_agent.harness.part import read_parts
+from acp_agent.harness.part import agent_runs, read_parts
 from acp_agent.harness.plan import command_line, environment
 from acp_agent.harness.result import ClientExit, ScenarioResult, judge
 from acp_agent.harness.scenario import Scenario
 from acp_agent.process import end_session
 
 DEFAULT_TIMEOUT_S: Final = 90.0
+LINGER_S: Final = 20.0
+"""How long a client may stay when its last agent has gone, though its time is up."""
+
+LEAVES_S: Final = 30.0
+"""How long an agent takes at most to go when its script is over."""
+
 _OUTPUT_TAIL_BYTES: Final = 16 * 1024
-_PARTS_S: Final = 3.0
+_PARTS_S: Final = 20.0
 _POLL_S: Final = 0.05
 
 
 class Driver:
     """How clients are run. client: the shell command with placeholders. directory: for what each run leaves.
 
-    timeout_s: for the whole of one client process. jobs: how many run at once.
+    timeout_s: for the whole of one client process, and longer only as long as its agent runs, which ends by itself: a
+    slow machine is no fault of the client. jobs: how many run at once.
     """
 
     def __init__(
@@ -113,19 +120,31 @@ class Driver:
             process = self.start(scenario, directory, cwd, env)
             self._running.add(process)
         tail = _Tail(process.stdout)
-        hung = False
+        hung = cut_off = False
         try:
-            process.wait(self.timeout_s)
-        except subprocess.TimeoutExpired:
-            hung = True
+            hung = not self._ends(process, scenario, directory)
+            cut_off = hung and agent_runs(directory)
         finally:
             with self._lock:
                 self._running.discard(process)
             if not hung and not self._stopped:
-                _await_parts(directory)
+                _await_agents(directory)
             _end(process)
         exit_code = None if hung else process.returncode
-        return ClientExit(exit_code, hung, tail.text(), round(time.monotonic() - started, 3))
+        duration_s = round(time.monotonic() - started, 3)
+        return ClientExit(exit_code, hung, tail.text(), duration_s, cut_off)
+
+    def _ends(self, process: subprocess.Popen[bytes], scenario: Scenario, directory: Path) -> bool:
+        """Wait for the client to end; whether it does, long after its last agent if need be."""
+        if _ends_within(process, self.timeout_s):
+            return True
+        linger_s = min(self.timeout_s, LINGER_S)
+        limit = time.monotonic() + scenario.deadline_s + LEAVES_S
+        while agent_runs(directory) and time.monotonic() < limit:
+            if _ends_within(process, linger_s):
+                return True
+        # The last agent may have gone just now.
+        return bool(read_parts(directory)) and _ends_within(process, linger_s)
 
 
 def agent_command(scenario: Scenario, directory: Path) -> list[str]:
@@ -135,12 +154,18 @@ def agent_command(scenario: Scenario, directory: Path) -> list[str]:
     return [*program, "--scenario", scenario.id, "--parts", str(directory)]
 
 
-def _await_parts(directory: Path) -> None:
-    """Give the agents of a client that has ended a moment to write down what they saw."""
+def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _await_agents(directory: Path) -> None:
+    """Let the agents of a client that has ended write down what they saw."""
     deadline = time.monotonic() + _PARTS_S
-    while time.monotonic() < deadline:
-        if all(part.over for part in read_parts(directory)):
-            return
+    while agent_runs(directory) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
 
 

@@ -22,6 +22,7 @@ from acp_agent.protocol.events import (
     RequestReceived,
     ResponseReceived,
 )
+from acp_agent.protocol.machines.connection import ConnectionState
 from acp_agent.protocol.methods import Side
 from acp_agent.protocol.policy import Policy
 from acp_agent.protocol.rules import RULES, SLUG_RULES
@@ -97,13 +98,26 @@ class Observer:
         """What the client advertised; {} before `initialize`."""
         return self.connection.conversation.client_capabilities
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether `initialize` has been answered, so that the client has to answer requests."""
+        return self.connection.state is ConnectionState.READY
+
     def note_agent_message(self, message: Any) -> None:
         """Remember what the agent claimed, also in messages that the core could not use."""
         result = message.get("result") if isinstance(message, dict) else None
         if isinstance(result, dict):
+            self._forget_closed(message.get("id"))
             if isinstance(result.get("sessionId"), str):
                 self._named_sessions.add(result["sessionId"])
             self._offered_initialize |= "protocolVersion" in result
+
+    def _forget_closed(self, id_: Any) -> None:
+        """The answer to session/close takes back what was claimed of the session."""
+        usable, closing = read_id(id_)
+        call = self.connection.conversation.open[Side.CLIENT].get(closing) if usable else None
+        if call is not None and call.method == "session/close":
+            self._named_sessions.discard(call.params["sessionId"])
 
     def sent(self, data: bytes) -> list[verdicts.Verdict]:
         """The agent writes these bytes now. Returns what is wrong with them, which may be on purpose."""
@@ -177,7 +191,7 @@ class Observer:
                 return True
             code = response.error.code if response.error is not None else None
             if response.id is None and code in _BROKEN_LINE_CODES and self.broken_lines_sent:
-                # A line that is no message may be answered with an error of no id (R-015, decision 2).
+                # A line that is no message may be answered with an error of no id (R-015, docs/decisions.md).
                 self.broken_lines_sent -= 1
                 return True
         if reason == "session_unknown":

@@ -1,11 +1,14 @@
 """What one process of the agent has seen of a scenario, as a file: the driver puts the parts together.
 
 A client may start the agent more than once, and the agent may have to die in the middle: each process writes its own
-part when it begins and again whenever there is more to say. Deliberately absent: the verdict (result.py).
+part when it begins and again whenever there is more to say. As long as it lives it holds a lock beside its part,
+which the kernel takes from it however it ends. Deliberately absent: the verdict (result.py).
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +22,7 @@ from acp_agent.harness.verdict import Check, Origin, Remark
 
 FIRST_PROMPT: Final = "the client goes on to its first prompt"
 _MOST_LIVES: Final = 1000
+_LOCK: Final = ".lock"
 
 
 @dataclass(slots=True)
@@ -55,8 +59,12 @@ class PartFile:
     """The place of one part. Made by `claim`, which gives each process of the agent a life of its own."""
 
     def __init__(self, path: Path, life: int) -> None:
+        """Raises OSError."""
         self.path = path
         self.life = life
+        self._lock_path = path.with_suffix(_LOCK)
+        self._lock = os.open(self._lock_path, os.O_CREAT | os.O_RDWR, 0o644)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     @classmethod
     def claim(cls, directory: Path) -> PartFile:
@@ -81,11 +89,36 @@ class PartFile:
         beside.write_bytes(orjson.dumps(made))
         beside.replace(self.path)
 
+    def close(self) -> None:
+        """Nothing more is to come."""
+        with contextlib.suppress(OSError):
+            self._lock_path.unlink()
+        os.close(self._lock)
+
 
 def read_parts(directory: Path) -> list[Part]:
     """All parts in a directory, by life. One that was claimed and never written is left out."""
     paths = sorted(directory.glob("part-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
     return [_read(content) for path in paths if (content := path.read_bytes())]
+
+
+def agent_runs(directory: Path) -> bool:
+    """Whether a process of the agent is still there that has claimed a part in this directory."""
+    return any(_is_locked(path) for path in directory.glob(f"part-*{_LOCK}"))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def has_begun(parts: Iterable[Part]) -> bool:

@@ -10,10 +10,11 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
+from acp_agent.harness.endings import ClientGone, Died, NotApplicable, NotExercised
 from acp_agent.harness.narration import Narration
 from acp_agent.harness.part import FIRST_PROMPT, Part
 from acp_agent.harness.scenario import Scenario
-from acp_agent.harness.stage import ClientGone, Died, NotApplicable, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.standin import StandIn
 from acp_agent.harness.wire import Heard, IllegalMove, Wire
 
@@ -129,9 +130,11 @@ class Performance:
         self.part.reason = "the client closed the connection before the scenario was over"
         # Once every turn has ended a client may leave when it likes. One that leaves before the script has begun may
         # only have looked at the agent, and start it again: that is known when all is over.
+        # And one that leaves because an illegal request was refused has broken the rule about that, and no other.
+        if not turns and self._refused:
+            return
         if not self.stage.begun:
-            # One that leaves because an illegal request was refused has broken the rule about that, and no other.
-            self.part.deserted = [] if self._refused else list(scenario.survives)
+            self.part.deserted = list(scenario.survives)
         elif not turns or any(not turn.is_ended for turn in turns):
             for rule in scenario.survives:
                 expected = "the client goes on with the turn" if turns else FIRST_PROMPT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from types import TracebackType
 from typing import Final, Self, TextIO
 
@@ -28,7 +29,9 @@ class Progress:
         if self._shown:
             filled = _BAR * self._done // max(1, self._total)
             bar = "#" * filled + "-" * (_BAR - filled)
-            self._stream.write(f"\r\x1b[K[{bar}] {self._done}/{self._total} {label[:50]}")
+            line = f"[{bar}] {self._done}/{self._total} {label}"
+            # A line that wraps cannot be taken back: the next one would leave half of it standing.
+            self._stream.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             self._stream.flush()
 
     def __enter__(self) -> Self:

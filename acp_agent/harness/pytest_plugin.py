@@ -66,7 +66,8 @@ class ScenarioUnderTest:
         if result.errors or result.verdict is Verdict.FAIL:
             pytest.fail(explain(result), pytrace=False)
         if result.verdict is not Verdict.PASS:
-            pytest.skip(f"{result.verdict}: {result.reason}")
+            # With the id: pytest joins what was skipped at one place, which is here.
+            pytest.skip(f"{self.scenario.id}: {result.verdict}: {result.reason}")
         return result
 
 
@@ -84,11 +85,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A wrong name is told before anything is collected."""
+    """A wrong name is told before anything is collected; what an earlier run has left is no result of this one."""
     try:
         select(config.getoption("--acp-scenario"))
     except UnknownScenario as error:
         raise pytest.UsageError(str(error)) from None
+    directory: Path | None = config.getoption("--acp-report")
+    if directory is not None and not hasattr(config, "workerinput"):
+        for scenario in all_scenarios():
+            (directory / scenario.command / _EXIT).unlink(missing_ok=True)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

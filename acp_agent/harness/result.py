@@ -23,6 +23,7 @@ NEVER_STARTED = "the client never started the agent"
 class ClientExit:
     """How the client's process ended. exit_code: None if it is not known, or it hung. output: the end of what it wrote.
 
+    hung: it had to be ended. cut_off: and an agent of its was still running then, so that its hanging proves nothing.
     duration_s: from its start to its end.
     """
 
@@ -30,6 +31,7 @@ class ClientExit:
     hung: bool = False
     output: str = ""
     duration_s: float = 0.0
+    cut_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,9 @@ def judge(
     scenario: Scenario, parts: Sequence[Part], ending: ClientExit, display: Display | None
 ) -> ScenarioResult:
     """Put together what is known and judge it. parts: by life; none if the agent was never started."""
+    if ending.cut_off:
+        # It was in the middle of something: what it did not show yet it might have shown.
+        display = None
     checks = [check for part in parts for check in part.checks]
     remarks = [remark for part in parts for remark in part.remarks]
     errors = [part.error for part in parts if part.error]
@@ -91,7 +96,7 @@ def judge(
         reasons |= looked.reasons
     if parts and not has_begun(parts):
         checks += _deserted(parts[-1])
-    if ending.hung:
+    if ending.hung and not ending.cut_off:
         checks += _hanging(parts)
     if errors:
         # What a script that broke down says of the client may be our own doing; what the observer read is not.
@@ -115,7 +120,7 @@ def _look_back(
         scenario.all_rules,
         notes=notes,
         exit_code=ending.exit_code,
-        hung=ending.hung,
+        hung=ending.hung and not ending.cut_off,
         display=display,
         lives=len(parts),
     )

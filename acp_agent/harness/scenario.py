@@ -32,7 +32,8 @@ Step = dict[str, Any]
 """One step of a plan; schemas/harness-plan.json says which there are."""
 
 NOTHING_TO_DO: Final = "Nothing: just let the turn run."
-DEFAULT_DEADLINE_S: Final = 30.0
+DEFAULT_DEADLINE_S: Final = 120.0
+"""Longer than all that a script may have to wait for, one thing after the other, of a client that hangs."""
 _ENDINGS: Final = frozenset({"die", "close_output"})
 _NO_CODE: Final = (lambda: None).__code__
 _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z0-9][a-z0-9-]*")

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.endings import NotExercised
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import StagedTurn
 
 _PREFIX: Final = "acp-harness-files-"

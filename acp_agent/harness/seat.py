@@ -27,6 +27,7 @@ import orjson
 
 from acp_agent.harness.catalogue import UnknownScenario, select
 from acp_agent.harness.display import read_display
+from acp_agent.harness.drive import LEAVES_S, LINGER_S
 from acp_agent.harness.part import read_parts
 from acp_agent.harness.result import ClientExit, ScenarioResult, judge
 from acp_agent.harness.scenario import Scenario, Step
@@ -96,6 +97,26 @@ class Seat:
         display = read_display(self._directory / DISPLAY)
         return judge(self._scenario, read_parts(self._directory), ending, display)
 
+    @property
+    def has_agents(self) -> bool:
+        """Whether the client has started one."""
+        return bool(self._agents)
+
+    @property
+    def agent_runs(self) -> bool:
+        """Whether one is still running."""
+        return any(not agent._task.done() for agent in self._agents)
+
+    @property
+    def longest_agent_s(self) -> float:
+        """How long one can run at most."""
+        return self._scenario.deadline_s + LEAVES_S
+
+    async def agents_end(self) -> None:
+        """Wait until no agent runs; each ends by itself, sooner or later."""
+        while running := [agent._task for agent in self._agents if not agent._task.done()]:
+            await asyncio.wait(running)
+
     async def close(self) -> None:
         """The client is gone: what it has left open is closed, as the end of a process does, and the agents end."""
         for agent in self._agents:
@@ -156,15 +177,14 @@ def _one(scenario: str | Scenario) -> Scenario:
 async def _run(client: Client, seat: Seat, timeout_s: float) -> ClientExit:
     started = time.monotonic()
     exit_code: int | None = None
-    hung, output = False, ""
+    hung, cut_off, output = False, False, ""
 
     async def main() -> object:
         return await client(seat)
 
     task = asyncio.create_task(main())
-    done, _ = await asyncio.wait([task], timeout=timeout_s)
-    if not done:
-        hung = True
+    if not await _ends(task, seat, timeout_s):
+        hung, cut_off = True, seat.agent_runs
         task.cancel()
         await asyncio.wait([task], timeout=_AGENT_ENDS_S)
     elif task.cancelled():
@@ -174,4 +194,15 @@ async def _run(client: Client, seat: Seat, timeout_s: float) -> ClientExit:
     else:
         returned = task.result()
         exit_code = returned if isinstance(returned, int) and not isinstance(returned, bool) else 0
-    return ClientExit(exit_code, hung, output, round(time.monotonic() - started, 3))
+    return ClientExit(exit_code, hung, output, round(time.monotonic() - started, 3), cut_off)
+
+
+async def _ends(task: asyncio.Task[object], seat: Seat, timeout_s: float) -> bool:
+    """Wait for the client to end; whether it does within timeout_s, or not long after its last agent."""
+    await asyncio.wait([task], timeout=timeout_s)
+    if not task.done() and seat.has_agents:
+        agents = asyncio.create_task(seat.agents_end())
+        await asyncio.wait([task, agents], timeout=seat.longest_agent_s, return_when=asyncio.FIRST_COMPLETED)
+        agents.cancel()
+        await asyncio.wait([task], timeout=min(timeout_s, LINGER_S))
+    return task.done()

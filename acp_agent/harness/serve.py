@@ -79,7 +79,7 @@ async def serve(
             stop.set()
 
     port = DescriptorPort(descriptors, on_bytes)
-    with TraceWriter(trace_path, programs) as trace:
+    with contextlib.closing(file), TraceWriter(trace_path, programs) as trace:
         wire = Wire(port, trace=trace)
         performance = Performance(
             scenario,

@@ -1,5 +1,8 @@
 """What a script plays on: the agent's side of one connection, as verbs. Every wait has a deadline.
 
+A deadline alone proves nothing, for the machine may be busy: what is held against a client is waited for with
+`surely`, which asks the client something before it says never.
+
 Reading: `prompt`, `expect`, `barrier`, `until`. Writing: `call`, `notify`, `update`, `send`, `send_on_purpose`,
 `send_raw`, `send_in_pieces`. Judging: `check` and its relatives, `note` for the look back. Ending: `die`,
 `close_output`. What belongs to one turn is on StagedTurn (turn.py). Deliberately absent: requests that a script does
@@ -10,10 +13,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, NoReturn
 
 from acp_agent.harness.asked import ANSWER_S, FOR_PEOPLE, NO_ANSWER, Answer, Asked
+from acp_agent.harness.endings import ClientGone, Died, NotApplicable, NotExercised
 from acp_agent.harness.narration import PATIENCE, HeldAnswer, Narration
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.turn import ClientRequest, StagedTurn
@@ -21,10 +25,13 @@ from acp_agent.harness.verdict import Check, Remark
 from acp_agent.harness.wire import Heard, Wire
 from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.events import NotificationReceived, RequestReceived
-from acp_agent.protocol.resources import declares
+from acp_agent.protocol.methods import declares
 
 PROMPT_S: Final = 20.0
 """How long a client may take to its prompt: it may have to start, and a person may have to type."""
+
+HANGS_S: Final = 30.0
+"""A client that says nothing for so long after a wait that was long enough already, to no question, hangs."""
 
 GRACE_S: Final = 0.3
 """After a barrier, for clients that read on several threads: what they had in hand is on its way by then."""
@@ -33,26 +40,6 @@ _QUEUED: Final = 1000
 _MOST_OF_A_RULE: Final = 100
 _MOST_REMARKS: Final = 200
 _MOST_ANSWERS: Final = 100
-
-
-class NotExercised(Exception):
-    """The situation did not come about, through nobody's fault; the text says why."""
-
-
-class NotApplicable(Exception):
-    """The client does not offer what this is about; the text says what."""
-
-
-class ClientGone(Exception):
-    """The client has ended the connection while something was awaited of it."""
-
-
-class Died(Exception):
-    """The script has ended the agent. exit_code: what the process leaves with."""
-
-    def __init__(self, exit_code: int) -> None:
-        super().__init__(f"the agent exits with {exit_code}")
-        self.exit_code = exit_code
 
 
 class Stage:
@@ -78,7 +65,10 @@ class Stage:
         self._requests: deque[ClientRequest] = deque(maxlen=_QUEUED)
         self._notifications: deque[tuple[int, NotificationReceived]] = deque(maxlen=_QUEUED)
         self._asked: dict[tuple[type, RequestId], Asked] = {}
+        self._answered: deque[tuple[int, int]] = deque(maxlen=_QUEUED)
         self._barriers = 0
+        self._hangs = False
+        """Whether the client has been given up: it will not be waited for so long again."""
         self._findings: Counter[str] = Counter()
         self._waiters: set[asyncio.Future[None]] = set()
 
@@ -100,7 +90,8 @@ class Stage:
         if ask is not None:
             self.tell(ask)
         await self._await_needs(within_s)
-        request = await self._next_request(("session/prompt",), within_s)
+        wait = self.until if or_breaks is None else self.surely
+        request = await self._next_request(("session/prompt",), within_s, wait)
         if request is None:
             reason = f"the client sent no prompt within {within_s:g} s"
             if or_breaks is not None:
@@ -178,6 +169,31 @@ class Stage:
                 self._waiters.discard(waiter)
         return True
 
+    async def surely(self, condition: Callable[[], bool], within_s: float) -> bool:
+        """As `until`, where False is held against the client: on a busy machine late is not never.
+
+        When the time is up, the client is asked something. What has not come when it has answered that, it did not
+        send although it reads and answers; and who answers nothing for HANGS_S more is not slow, it hangs.
+        """
+        if await self.until(condition, within_s):
+            return True
+        if self._hangs:
+            return False
+        asked = self._ask_anything()
+        if asked is None:
+            return await self.until(condition, HANGS_S)
+        self._hangs = not await self.until(lambda: condition() or asked.is_answered, HANGS_S)
+        if not condition() and not self._hangs:
+            await self.pause(GRACE_S)
+        return condition()
+
+    def _ask_anything(self) -> Asked | None:
+        """A request that every client answers at once, None while no client would have to."""
+        if self.wire.output_closed or not self.wire.observer.is_ready:
+            return None
+        self._barriers += 1
+        return self.call(f"_barrier/{self._barriers}", {}, on_purpose=True)
+
     async def client_leaves(self, within_s: float) -> bool:
         """Wait for the client to close the connection; whether it did."""
         try:
@@ -185,25 +201,30 @@ class Stage:
         except ClientGone:
             return True
 
+    async def _until_answered(self, condition: Callable[[], bool], within_s: float) -> bool:
+        """A shorter wait than that for an answer only gives it a moment, and proves nothing."""
+        return await (self.surely if within_s >= ANSWER_S else self.until)(condition, within_s)
+
     async def answers(self, asked: Iterable[Asked], within_s: float = ANSWER_S) -> list[Answer]:
         """The answers to several requests, NO_ANSWER for those that do not come within within_s in all."""
         waiting = list(asked)
         if any(request.method in FOR_PEOPLE for request in waiting):
             within_s = self._patient(within_s)
-        await self.until(lambda: all(request.is_answered for request in waiting), within_s)
+        await self.surely(lambda: all(request.is_answered for request in waiting), within_s)
         return [request.answers[0] if request.answers else NO_ANSWER for request in waiting]
 
-    async def barrier(self, within_s: float = ANSWER_S, grace_s: float = GRACE_S) -> bool:
+    async def barrier(self, within_s: float = ANSWER_S + HANGS_S, grace_s: float = GRACE_S) -> bool:
         """Make sure that the client has read all that was sent: ask it something, wait for the answer and a little.
 
         What it sends afterwards was sent in knowledge of what was sent before. False if no answer came.
         """
         self._barriers += 1
         asked = self.call(f"_barrier/{self._barriers}", {})
-        answer = await asked.answer(within_s)
-        if answer.arrived:
+        arrived = await self.until(lambda: asked.is_answered, ANSWER_S if self._hangs else within_s)
+        self._hangs = not arrived
+        if arrived:
             await self.pause(grace_s)
-        return answer.arrived
+        return arrived
 
     async def pause(self, seconds: float) -> None:
         """Let time pass; what the client sends meanwhile is heard."""
@@ -248,7 +269,7 @@ class Stage:
     def listen(self, request_id: RequestId, method: str = "") -> Asked:
         """Expect an answer to a request that is sent raw, whatever its id is."""
         patience = PATIENCE if self.narrates and method in FOR_PEOPLE else 1.0
-        asked = Asked(request_id, method, self.now_at, self.until, patience)
+        asked = Asked(request_id, method, self.now_at, self._until_answered, patience)
         self._asked[type(request_id), request_id] = asked
         self.wire.observer.asked.add((type(request_id), request_id))
         return asked
@@ -341,15 +362,22 @@ class Stage:
     async def check_alive(self, *rules: str, after: str = "that") -> bool:
         """The client must still read and answer."""
         alive = await self.barrier()
-        saw = "it answered a request" if alive else f"no answer to a request within {ANSWER_S:g} s"
+        saw = "it answered a request" if alive else "no answer to a request"
         for rule in rules:
             self.check(rule, alive, f"the client goes on after {after}", saw)
         return alive
 
     def check_silent(self, rule: str, since: int, after: str) -> bool:
-        """The client must have sent no answer or error since then: to be called after a barrier."""
+        """The client must have sent no answer or error since then: to be called after a barrier.
+
+        An answer to something that was asked since is no answer to this, not even a second one, or one badly spelled.
+        """
+        others = {answer for answer, asked in self._answered if asked >= since}
         said = [
-            label for label in self.said_since(since) if label.startswith(("result", "error", "no message"))
+            entry.label
+            for entry in self.wire.transcript
+            if entry.number >= since and entry.sender == "client" and entry.number not in others
+            if entry.label.startswith(("result", "error"))
         ]
         return self.check(rule, not said, f"nothing in answer to {after}", ", ".join(said) or "nothing")
 
@@ -382,6 +410,8 @@ class Stage:
         self.note_findings(seen.checks, seen.remarks)
         taken = True
         if seen.has_answer:
+            named = str(seen.answer_to)
+            self._answered += [(heard.number, a.number) for a in self._asked.values() if str(a.id) == named]
             asked = self._asked.get((type(seen.answer_to), seen.answer_to))
             if asked is not None and len(asked.answers) < _MOST_ANSWERS:
                 asked.answers.append(Answer(seen.message, heard.number))
@@ -436,7 +466,12 @@ class Stage:
                 turn.cancelled_at = number
                 turn.cancelled_by = event.method
 
-    async def _next_request(self, methods: tuple[str, ...], within_s: float) -> ClientRequest | None:
+    async def _next_request(
+        self,
+        methods: tuple[str, ...],
+        within_s: float,
+        wait: Callable[[Callable[[], bool], float], Awaitable[bool]] | None = None,
+    ) -> ClientRequest | None:
         found: list[ClientRequest] = []
         within_s = self._patient(within_s)
 
@@ -448,7 +483,7 @@ class Stage:
                     return True
             return False
 
-        await self.until(arrived, within_s)
+        await (wait or self.until)(arrived, within_s)
         return found[0] if found else None
 
     async def _await_needs(self, within_s: float) -> None:

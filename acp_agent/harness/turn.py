@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_agent.harness.asked import Asked
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.narration import PATIENCE
 from acp_agent.jsonrpc import codec
 from acp_agent.protocol.events import RequestReceived
@@ -178,8 +179,6 @@ class StagedTurn:
 
         Raises NotExercised if it does not: whoever should have pressed Stop has not.
         """
-        from acp_agent.harness.stage import NotExercised  # the two know each other
-
         if self._stage.narrates:
             within_s *= PATIENCE
         await self._stage.until(lambda: self.is_cancelled, within_s)

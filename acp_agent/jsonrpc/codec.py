@@ -16,11 +16,11 @@ import orjson
 # Patterns, compiled (and kept by `re`) when the first line needs them: most connections never do.
 # An escaped surrogate; the only spelling that is valid JSON and that orjson refuses.
 _SURROGATE_ESCAPE: Final = rb"\\u[dD][89a-fA-F]"
-# A whole escape, so that an escaped backslash starts none: a pair, half of one, or any other.
-_ESCAPE: Final = (
-    rb"(?s)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|\\."
+# Backslashes up to an escaped surrogate, with the second half if there is one. A pair of backslashes is an escape of
+# its own, so an even number of them means that what follows is plain text. Nothing else of a line is touched.
+_SURROGATES: Final = (
+    rb"(?P<slashes>\\+)"
+    rb"(?:(?P<pair>u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _SURROGATE: Final = "[\ud800-\udfff]"
 
@@ -49,7 +49,10 @@ def decode(line: bytes) -> Any:
 
 
 def encode(message: Any) -> bytes:
-    """One compact line of UTF-8, LF at its end. Raises ValueError for what JSON can't hold."""
+    """One compact line of UTF-8, LF at its end. NaN and the infinities become null, as JavaScript has it.
+
+    Raises ValueError for what JSON can't hold.
+    """
     try:
         return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
@@ -66,14 +69,20 @@ def replace_surrogates(value: Any) -> Any:
         return re.sub(_SURROGATE, "\ufffd", value)
     if isinstance(value, dict):
         return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [replace_surrogates(item) for item in value]
     return value
 
 
 def _decode_replacing(line: bytes, replacement: bytes) -> Any:
     """Decode with every lone surrogate escape spelled otherwise; the same parser, so the same rules for the rest."""
-    repaired = re.sub(_ESCAPE, lambda found: replacement if found["lone"] else found[0], line)
+
+    def respelled(found: re.Match[bytes]) -> bytes:
+        slashes = found["slashes"]
+        is_lone = len(slashes) % 2 == 1 and found["pair"] is None
+        return slashes[:-1] + replacement if is_lone else found[0]
+
+    repaired = re.sub(_SURROGATES, respelled, line)
     try:
         return orjson.loads(repaired)
     except orjson.JSONDecodeError as error:

@@ -23,7 +23,7 @@ class LineBuffer:
 
     max_line_bytes: the longest line that is kept, without its line end. Over it one `LineTooLong` is given as
     soon as the limit is passed and the rest of that line is skipped, so an endless line costs no memory.
-    A trailing CR is dropped and blank lines are not given (R-315, json-rpc "Blank or space-only line").
+    A trailing CR is dropped and blank lines are not given (R-315, docs/decisions.md).
     """
 
     __slots__ = ("_held", "_max", "_parts", "_skipping")

@@ -25,12 +25,13 @@ a group of the regex matched, {0} the whole text, {script} the path of this file
 
 from __future__ import annotations
 
-import json
+import math
 import re
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from acp_agent import bundled
 from acp_agent.llm.errors import (
     ContextOverflow,
     ModelAuthError,
@@ -55,9 +56,6 @@ ERROR_KINDS: dict[str, type[ModelError]] = {
     "timeout": ModelTimeout,
 }
 """What an error part can raise, by the word for it in the file."""
-
-_SCHEMA_PLACES = (Path("schemas", "script.json"), Path("..", "schemas", "script.json"))
-"""In the installed package, and beside it in a source tree; from the package directory."""
 
 
 class Part(NamedTuple):
@@ -107,7 +105,8 @@ def load_script(path: Path) -> Script:
     says."""
     path = path.absolute()
     try:
-        content = path.read_text(encoding="utf-8")
+        # Some editors begin a file with a byte order mark, which TOML does not know.
+        content = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise ModelRefused(f"{path}: no such script file; check model.script") from None
     except (OSError, UnicodeError) as error:
@@ -115,7 +114,9 @@ def load_script(path: Path) -> Script:
         raise ModelRefused(f"{path}: the script file cannot be read: {why}") from None
     try:
         document = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise ModelRefused(f"{path}: the script file is nested too deeply") from None
+    except ValueError as error:
         raise ModelRefused(f"{path}: not valid TOML: {error}") from None
     _check(document, path)
     rules = tuple(_rule(rule, number, path) for number, rule in enumerate(document["rule"], 1))
@@ -125,20 +126,28 @@ def load_script(path: Path) -> Script:
 def _check(document: dict[str, Any], path: Path) -> None:
     import jsonschema_rs  # only a scripted model needs it here
 
-    schema = _schema()
+    odd = _no_json(document)
+    if odd is not None:
+        raise ModelRefused(f"{path}: {_place(odd)}: dates, times, inf and nan have no place in a script")
+    schema = bundled.load("script.json")
     error = next(iter(jsonschema_rs.validator_for(schema).iter_errors(document)), None)
     if error is not None:
         expected = _expected(schema, list(error.schema_path)) or str(error.message)
         raise ModelRefused(f"{path}: {_place(list(error.instance_path))}: {expected}")
 
 
-def _schema() -> dict[str, Any]:
-    package = Path(__file__).parent.parent
-    for place in _SCHEMA_PLACES:
-        if (package / place).is_file():
-            loaded: dict[str, Any] = json.loads((package / place).read_text(encoding="utf-8"))
-            return loaded
-    raise ModelRefused("the installation is damaged: schemas/script.json is missing; install it again")
+def _no_json(document: object) -> list[str | int] | None:
+    """The place of a value that TOML knows and JSON does not, None without one: a schema says nothing of it."""
+    to_see: list[tuple[object, list[str | int]]] = [(document, [])]
+    while to_see:
+        value, place = to_see.pop()
+        if isinstance(value, dict):
+            to_see += [(one, [*place, key]) for key, one in value.items()]
+        elif isinstance(value, list):
+            to_see += [(one, [*place, index]) for index, one in enumerate(value)]
+        elif not (isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))):
+            return place
+    return None
 
 
 def _expected(schema: dict[str, Any], schema_path: list[str | int]) -> str | None:
@@ -191,9 +200,9 @@ def _reply(reply: dict[str, Any]) -> Reply:
     usage = reply.get("usage")
     return Reply(
         parts=tuple(_part(part) for part in reply["parts"]),
-        cycles=reply.get("cycles", 1),
+        cycles=_count(reply.get("cycles", 1)),
         finish=FinishReason(reply["finish"]) if "finish" in reply else None,
-        usage=(usage["input_tokens"], usage["output_tokens"]) if usage else None,
+        usage=(int(usage["input_tokens"]), int(usage["output_tokens"])) if usage else None,
     )
 
 
@@ -202,8 +211,14 @@ def _part(part: dict[str, Any]) -> Part:
         call = part["tool_call"]
         return Part("tool_call", text=call["name"], arguments=call.get("arguments", {}))
     if "delay_ms" in part:
-        return Part("delay_ms", repeat=part["delay_ms"])
+        return Part("delay_ms", repeat=_count(part["delay_ms"]))
     if "error" in part:
         return Part("error", text=part["error"]["message"], error=part["error"]["kind"])
     kind = "text" if "text" in part else "reasoning"
-    return Part(kind, text=part[kind], repeat=part.get("repeat", 1), times=part.get("times", 1))
+    repeat, times = (_count(part.get(name, 1)) for name in ("repeat", "times"))
+    return Part(kind, text=part[kind], repeat=repeat, times=times)
+
+
+def _count(value: float | str) -> int | str:
+    """To a schema 3.0 is an integer; a text is filled in when it is played."""
+    return value if isinstance(value, str) else int(value)

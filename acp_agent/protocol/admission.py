@@ -14,7 +14,7 @@ from acp_agent.jsonrpc.messages import Request
 from acp_agent.protocol import offers, resources, turns
 from acp_agent.protocol.conversation import Conversation
 from acp_agent.protocol.machines.connection import ConnectionState
-from acp_agent.protocol.methods import METHODS, Side, gate_is_open
+from acp_agent.protocol.methods import METHODS, Side, declares, gate_is_open
 from acp_agent.protocol.paths import is_absolute, judge_paths
 from acp_agent.protocol.sessions import (
     OPENING_REQUESTS,
@@ -63,17 +63,20 @@ def _may_initialise(conversation: Conversation, sender: Side, request: Request) 
 
 def _judge_method(conversation: Conversation, sender: Side, name: str) -> Iterator[Verdict]:
     method = METHODS.get(name)
-    served = conversation.policy.served
-    if conversation.own is not sender and served is not None and name not in served and name != "initialize":
-        yield violation("method_unknown", "this method is not served", method=name)
-    elif method is None:
+    served = None if conversation.own is sender else conversation.policy.served
+    is_served = served is None or name in served or name == "initialize"
+    if method is None:
         if not name.startswith("_"):
             yield violation("method_unknown", "no such method", method=name)
+        elif not is_served:
+            yield violation("method_unknown", "this method is not served", method=name)
     elif not method.is_request:
         sentence = "this method is a notification"
         yield violation("notification_as_request", sentence, method=name)
     elif not method.sent_by(sender):
         yield violation("method_unknown", f"the {method.handled_by} handles this method", method=name)
+    elif not is_served:
+        yield violation("method_unknown", "this method is not served", method=name)
     elif not gate_is_open(method, conversation.capabilities):
         yield violation("capability_missing", "the capability was not advertised", method=name)
 
@@ -119,11 +122,11 @@ def _judge_setup(conversation: Conversation, name: str, params: dict[str, Any]) 
             if not is_absolute(server["command"]):
                 sentence = "the command of a server is an absolute path"
                 yield warning("params_invalid", sentence, method=name, path=f"{pointer}/command")
-        elif not resources.declares(agent, ("mcpCapabilities", kind)):
+        elif not declares(agent, ("mcpCapabilities", kind)):
             sentence = f"the agent has not advertised mcpCapabilities.{kind}"
             yield violation("content_not_supported", sentence, method=name, path=pointer)
     directories = ("sessionCapabilities", "additionalDirectories")
-    if params.get("additionalDirectories") and not resources.declares(agent, directories):
+    if params.get("additionalDirectories") and not declares(agent, directories):
         sentence = "the agent has not advertised sessionCapabilities.additionalDirectories"
         yield violation("params_invalid", sentence, method=name, path="/additionalDirectories")
     session = conversation.sessions.get(params["sessionId"]) if name in OPENING_REQUESTS else None
@@ -170,7 +173,7 @@ def _judge_prompt(conversation: Conversation, session: Session, params: dict[str
         if (
             gate
             and not conversation.policy.lax_content
-            and not resources.declares(conversation.agent_capabilities, path)
+            and not declares(conversation.agent_capabilities, path)
         ):
             sentence = f"the agent has not advertised promptCapabilities.{gate}"
             yield violation("content_not_supported", sentence, sessionId=session.id, path=f"/prompt/{index}")

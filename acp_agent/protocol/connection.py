@@ -15,6 +15,7 @@ Deliberately absent: who handles an event (agent/, client/) and what a message m
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
@@ -24,7 +25,7 @@ from acp_agent.jsonrpc.errors import ErrorCode, RpcError
 from acp_agent.jsonrpc.framing import DEFAULT_MAX_LINE_BYTES, LineBuffer, LineTooLong
 from acp_agent.jsonrpc.messages import Malformed, Notification, Request, RequestId, Response, classify
 from acp_agent.jsonrpc.pending import OpenCall
-from acp_agent.protocol import admission, schema
+from acp_agent.protocol import admission, payloads, schema
 from acp_agent.protocol.conversation import Conversation, forbids, other
 from acp_agent.protocol.errors import LocalProtocolError
 from acp_agent.protocol.events import (
@@ -44,6 +45,7 @@ _NO_POLICY: Final = Policy()
 _UPDATE: Final = "session/update"
 _NULL_ID: Final = "a request has an id that is not null"
 _SHOWN: Final = "/toolCall/"
+_REMEMBERED: Final = 1024
 _ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 # Findings after which a received update can't be attributed to anything its reader should show.
 _DROPPED_UPDATES: Final = frozenset(
@@ -77,6 +79,10 @@ class Connection:
         self._own = _SIDES.get(role, Side.AGENT)
         self._buffers = {side: LineBuffer(max_line_bytes) for side in (Side.AGENT, Side.CLIENT)}
         self._ended: set[Side] = set()
+        # Observer: the ids under which lines of each side that are no message may be answered with an error.
+        self._nobodys: dict[Side, deque[RequestId]] = {
+            side: deque(maxlen=_REMEMBERED) for side in (Side.AGENT, Side.CLIENT)
+        }
         self._next_id = 0
 
     @property
@@ -93,6 +99,23 @@ class Connection:
     def receive_line(self, line: bytes | LineTooLong) -> list[Event]:
         """What one line of the peer means, judged by the state as it is now."""
         return self._read(other(self._own), line)
+
+    def give_up(self, line: bytes | LineTooLong) -> bytes | None:
+        """The answer to a line that `receive_line` or its caller could not take in for a reason of ours.
+
+        An internal error where the line is a request that has no answer yet, registered or not; None otherwise.
+        """
+        try:
+            request = classify(codec.decode(line)) if isinstance(line, bytes) else None
+        except codec.DecodeError:
+            return None
+        if not isinstance(request, Request):
+            return None
+        error = RpcError(ErrorCode.INTERNAL_ERROR, "Internal error", {"reason": "internal"})
+        calls = self.conversation.open[other(self._own)]
+        if request.id in calls:
+            return self.respond_error(request.id, error)
+        return None if calls.was_answered(request.id) else _error_line(request.id, error)
 
     def end_of_stream(self) -> list[Event]:
         """The peer will send nothing more. Active turns have failed; nothing new can be asked.
@@ -144,11 +167,11 @@ class Connection:
     def _read(self, sender: Side, line: bytes | LineTooLong) -> list[Event]:
         if isinstance(line, LineTooLong):
             sentence = f"the line is longer than {line.limit} bytes"
-            return [self._unreadable("line_too_long", sentence, ErrorCode.PARSE_ERROR)]
+            return [self._unreadable(sender, "line_too_long", sentence, ErrorCode.PARSE_ERROR)]
         try:
             value = codec.decode(line)
         except codec.DecodeError as error:
-            return [self._unreadable("parse_error", str(error), ErrorCode.PARSE_ERROR)]
+            return [self._unreadable(sender, "parse_error", str(error), ErrorCode.PARSE_ERROR)]
         message = classify(value)
         if isinstance(message, Malformed):
             return self._read_malformed(sender, message)
@@ -162,15 +185,18 @@ class Connection:
             return events + self._read_notification(sender, message)
         return events + self._read_response(sender, message)
 
-    def _unreadable(self, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None) -> Event:
+    def _unreadable(
+        self, sender: Side, reason: str, sentence: str, code: ErrorCode, id_: RequestId = None
+    ) -> Event:
         """A line that is no message. Only an agent answers one that has no usable id: a client just reports it."""
+        self._nobodys[sender].append(id_)
         verdict = violation(reason, sentence, code=code)
         answers = self.role is Role.AGENT or (self.role is Role.CLIENT and id_ is not None)
         return ProtocolViolation(verdict, _error_line(id_, verdict.to_error()) if answers else None)
 
     def _read_malformed(self, sender: Side, message: Malformed) -> list[Event]:
         if message.answer is not None:
-            return [self._unreadable(message.reason, message.sentence, message.answer, message.id)]
+            return [self._unreadable(sender, message.reason, message.sentence, message.answer, message.id)]
         events: list[Event] = [ProtocolViolation(violation(message.reason, message.sentence))]
         if message.has_id:
             events += self._fail_call(sender, message.id, message.sentence)
@@ -178,12 +204,14 @@ class Connection:
 
     def _read_request(self, sender: Side, request: Request) -> list[Event]:
         if request.id is None and self.conversation.policy.strict:
-            return [self._unreadable("bad_id", _NULL_ID, ErrorCode.INVALID_REQUEST)]
+            return [self._unreadable(sender, "bad_id", _NULL_ID, ErrorCode.INVALID_REQUEST)]
         notes = [warning("bad_id", _NULL_ID)] if request.id is None else []
         verdicts = list(admission.judge_envelope(self.conversation, sender, request))
         method = METHODS.get(request.method)
         if not forbids(verdicts) and method is not None:
-            params, problem, more = self._read_payload(method.params, request.params, method.name)
+            params, problem, more = payloads.read(
+                method.params, request.params, method.name, strict=self.conversation.policy.strict
+            )
             request = Request(request.id, request.method, params)
             notes += more
             if problem is not None:
@@ -215,7 +243,9 @@ class Connection:
         method = METHODS.get(notification.method)
         readable = not forbids(verdicts)
         if readable and method is not None:
-            params, problem, notes = self._read_payload(method.params, notification.params, method.name)
+            params, problem, notes = payloads.read(
+                method.params, notification.params, method.name, strict=self.conversation.policy.strict
+            )
             notification = Notification(notification.method, params)
             verdicts += notes
             if problem is not None:
@@ -247,6 +277,9 @@ class Connection:
         calls = self.conversation.open[other(sender)]
         call = calls.get(response.id)
         if call is None:
+            if response.error is not None and response.id in self._nobodys[other(sender)]:
+                self._nobodys[other(sender)].remove(response.id)
+                return []
             again = calls.was_answered(response.id)
             reason = "response_duplicate" if again else "response_unknown_id"
             sentence = "this request was answered before" if again else "no request of this id is open"
@@ -257,8 +290,12 @@ class Connection:
             if not schema.is_valid("Error", response.error.to_object()):
                 verdicts.append(violation("response_malformed", "an error code is a 32-bit integer"))
         elif method is not None and method.result is not None:
-            result, problem, notes = self._read_payload(
-                method.result, response.result, call.method, "result_invalid"
+            result, problem, notes = payloads.read(
+                method.result,
+                response.result,
+                call.method,
+                strict=self.conversation.policy.strict,
+                reason="result_invalid",
             )
             if problem is not None:
                 broken: Event = ProtocolViolation(problem, None, response)
@@ -279,39 +316,6 @@ class Connection:
             return []
         error = RpcError(ErrorCode.INTERNAL_ERROR, f"the answer to {call.method} is malformed: {sentence}")
         return [ResponseReceived(id_, call.method, None, error)]
-
-    def _read_payload(
-        self, definition: str, value: Any, method: str, reason: str = "params_invalid"
-    ) -> tuple[Any, Verdict | None, list[Verdict]]:
-        """Check params or a result against its definition, as leniently as ACP tells a reader to be.
-
-        Returns the value as it reads, what makes it unusable if anything does, and remarks on it otherwise.
-        """
-        if schema.is_valid(definition, value):
-            return value, None, self._unknown_members(definition, value, method)
-        from acp_agent.protocol import leniency, validation  # only for what the schema refuses
-
-        repaired, pointers = leniency.read(definition, value)
-        problem = validation.check(definition, repaired)
-        if problem is None:
-            notes = [
-                warning(reason, "an invalid member is read as its default", method=method, path=pointer)
-                for pointer in pointers
-            ]
-            return repaired, None, notes + self._unknown_members(definition, repaired, method)
-        sentence = f"expected {problem.expected} at {problem.path or 'the top level'}"
-        expected = problem.expected
-        return value, violation(reason, sentence, method=method, path=problem.path, expected=expected), []
-
-    def _unknown_members(self, definition: str, value: Any, method: str) -> list[Verdict]:
-        if not self.conversation.policy.strict:
-            return []
-        from acp_agent.protocol import validation  # strict mode only
-
-        return [
-            violation("unknown_member", "a specified type has no such member", method=method, path=pointer)
-            for pointer in validation.unknown_members(definition, value)
-        ]
 
     # -- sending
 
@@ -385,15 +389,7 @@ class Connection:
         return call
 
     def _check_own(self, definition: str, value: Any, method: str) -> None:
-        if schema.is_valid(definition, value):
-            if self.conversation.policy.strict:
-                self._refuse(self._unknown_members(definition, value, method))
-            return
-        from acp_agent.protocol import validation  # only for what the schema refuses
-
-        problem = validation.check(definition, value)
-        where = f" expected {problem.expected} at {problem.path or 'the top level'}" if problem else ""
-        raise LocalProtocolError(violation("params_invalid", f"{method} has an invalid payload:{where}"))
+        payloads.refuse_invalid(definition, value, method, strict=self.conversation.policy.strict)
 
     def _refuse(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:

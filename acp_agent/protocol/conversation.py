@@ -18,8 +18,8 @@ from acp_agent.jsonrpc.pending import OpenCall, OpenCalls
 from acp_agent.protocol import offers, resources, turns
 from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.connection import ConnectionEvent, ConnectionFacts, ConnectionState
-from acp_agent.protocol.machines.step import CONNECTION, step
-from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnState
+from acp_agent.protocol.machines.step import CONNECTION, TURN, step
+from acp_agent.protocol.machines.turn import TurnState
 from acp_agent.protocol.methods import METHODS, Side, gate_is_open
 from acp_agent.protocol.paths import is_absolute
 from acp_agent.protocol.policy import Policy
@@ -83,6 +83,12 @@ class Conversation:
         call = self.open[Side.CLIENT].get(request_id)
         return _active_turn(call) if call is not None else None
 
+    def begin_turn(self, request_id: RequestId) -> None:
+        """Agent: the turn of this prompt is no longer behind others; from now on updates are its own."""
+        turn = self.turn_of(request_id)
+        if turn is not None:
+            turn.waiting = False
+
     # -- requests
 
     def apply_request(self, sender: Side, request: Request, refusal: str | None = None) -> None:
@@ -114,7 +120,8 @@ class Conversation:
     def _apply_in_session(self, call: OpenCall, session: Session) -> None:
         call.subject = session
         if call.method == "session/prompt":
-            call.subject = Turn(call.id, session)
+            waiting = self.own is Side.AGENT and bool(session.turns)
+            call.subject = Turn(call.id, session, waiting=waiting)
             session.turns.append(call.subject)
         elif call.method == "session/request_permission":
             call.subject = turns.apply_permission_request(session, call.params)
@@ -393,4 +400,4 @@ class Conversation:
 
 def _active_turn(call: OpenCall) -> Turn | None:
     turn = call.subject
-    return turn if isinstance(turn, Turn) and turn.state in ACTIVE_TURN_STATES else None
+    return turn if isinstance(turn, Turn) and turn.state not in TURN.final else None

@@ -1,6 +1,6 @@
 """What a Connection makes of the bytes it was given. Past tense: all of it has happened.
 
-Deliberately absent: what to do about them (agent/, client/, and later whoever watches).
+Deliberately absent: what to do about them (agent/, client/, harness/).
 """
 
 from __future__ import annotations

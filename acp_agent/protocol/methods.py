@@ -9,7 +9,7 @@ Source: ACP v1 schema (npm `@agentclientprotocol/sdk` 2.4.0); `schemas/derive.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -106,15 +106,13 @@ def gate_is_open(method: Method, declared: Mapping[str, object]) -> bool:
     """Whether the capabilities exchanged in `initialize` allow `method`.
 
     declared: `{"agentCapabilities": ..., "clientCapabilities": ...}` as they were sent; absent is closed.
-    A boolean capability counts only as `true`; a switch object counts when it is there and not null, `{}` too.
     """
-    return not method.gate or any(_declares(declared, path) for path in method.gate)
+    return not method.gate or any(declares(declared, path.split(".")) for path in method.gate)
 
 
-def _declares(declared: Mapping[str, object], path: str) -> bool:
-    found: object = declared
-    for key in path.split("."):
-        if not isinstance(found, Mapping):
-            return False
-        found = found.get(key)
+def declares(capabilities: Mapping[str, object], path: Iterable[str]) -> bool:
+    """Whether a capability is on: `true` for a boolean, present and not null for a switch object (R-036)."""
+    found: object = capabilities
+    for name in path:
+        found = found.get(name) if isinstance(found, Mapping) else None
     return found is True or isinstance(found, Mapping)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from acp_agent.protocol.resources import declares
+from acp_agent.protocol.methods import declares
 from acp_agent.protocol.sessions import Session
 from acp_agent.protocol.verdicts import Verdict, suspect, violation
 
@@ -48,7 +48,7 @@ def judge_set_mode(session: Session, params: dict[str, Any]) -> Iterator[Verdict
 
 
 def judge_set_option(session: Session, params: dict[str, Any], *, certain: bool) -> Iterator[Verdict]:
-    """Findings on `session/set_config_option`: R-123 and decision 8.
+    """Findings on `session/set_config_option`: R-123.
 
     certain: the list of options is the one its sender saw; for an observer a newer one may have crossed.
     """

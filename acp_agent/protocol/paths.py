@@ -1,7 +1,7 @@
 """What counts as an absolute path on the wire, whatever system the peer runs on, and where paths stand (R-020).
 
 Deliberately absent: whether such a path exists, or means anything here; the `command` of an MCP server, which
-common clients send as a bare name (decision 7).
+common clients send as a bare name (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_agent.jsonrpc.pending import OpenCalls
+from acp_agent.protocol.methods import declares
 from acp_agent.protocol.sessions import Session, SessionStatus
-from acp_agent.protocol.verdicts import Severity, Verdict, inferred, violation, warning
+from acp_agent.protocol.verdicts import Verdict, inferred, violation, warning
 
 _GATED_UPDATES: Final = {
     "notice": ("session", "notices"),
@@ -18,14 +19,6 @@ _GATED_UPDATES: Final = {
     "compaction_summary_chunk": ("session", "compaction"),
 }
 _COMPACTIONS: Final = frozenset({"compaction_update", "compaction_summary_chunk"})
-
-
-def declares(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether a capability is on: `true` for a boolean, present and not null for a switch object (R-036)."""
-    found: Any = capabilities
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found is True or isinstance(found, dict)
 
 
 def judge_idle_update(session: Session, update: dict[str, Any], client: dict[str, Any]) -> Iterator[Verdict]:
@@ -79,10 +72,9 @@ def judge_embedded(session: Session, call: dict[str, Any], pointer: str) -> Iter
     for index, item in enumerate(call.get("content") or ()):
         if item["type"] == "terminal" and item["terminalId"] not in session.terminals:
             sentence = "an embedded terminal was created in this session before"
-            where = {"terminalId": item["terminalId"], "path": f"{pointer}/content/{index}/terminalId"}
-            yield Verdict(
-                Severity.VIOLATION, "terminal_unknown", sentence, {"sessionId": session.id, **where}
-            )
+            path = f"{pointer}/content/{index}/terminalId"
+            where = {"sessionId": session.id, "terminalId": item["terminalId"], "path": path}
+            yield violation("terminal_unknown", sentence, **where)
 
 
 def judge_released(session: Session) -> Iterator[Verdict]:

@@ -2,7 +2,7 @@
 
 `jsonschema-rs` decides; nothing here explains a refusal (`validation.py` does) or tolerates one (`leniency.py`).
 A validator is compiled over the definitions it can reach and no others, so a start that only sees `initialize`
-does not pay for the rest. The files are inside the package when installed, beside it in a checkout.
+does not pay for the rest.
 
 Source: `schemas/acp/v1/*.json`; `schemas/README.md` says how they are made.
 """
@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import orjson
 from jsonschema_rs import Draft202012Validator
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+from acp_agent import bundled
+
 _ACP = "acp/v1"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 # What a validator raises for a value that is not JSON, cannot be UTF-8 or is nested too deep to follow.
 _UNHOLDABLE = (ValueError, TypeError, RecursionError, OverflowError)
 
-_compiled: dict[str, Callable[[Any], bool]] = {}
-_pieces: dict[int, Callable[[Any], bool]] = {}
+Decide = Callable[[Any], bool]
+_compiled: dict[str, Decide] = {}
+_pieces: dict[int, Decide] = {}
 
 
 def is_valid(definition: str, value: object) -> bool:
@@ -37,22 +37,19 @@ def is_valid(definition: str, value: object) -> bool:
     """
     decide = _compiled.get(definition)
     if decide is None:
-        decide = _compiled[definition] = Draft202012Validator(document(definition)).is_valid
-    try:
+        decide = _compiled[definition] = _compile(document(definition))
+    try:  # as _decided, without a call more on the path of every message
         return decide(value)
     except _UNHOLDABLE:
         return False
 
 
 def is_valid_document(relative_path: str, value: object) -> bool:
-    """Whether `value` satisfies a bundled schema that is one file, such as "config.json"."""
+    """Whether `value` satisfies a bundled schema that is one file, such as "session.json"."""
     decide = _compiled.get(relative_path)
     if decide is None:
-        decide = _compiled[relative_path] = Draft202012Validator(load(relative_path)).is_valid
-    try:
-        return decide(value)
-    except _UNHOLDABLE:
-        return False
+        decide = _compiled[relative_path] = _compile(bundled.load(relative_path))
+    return _decided(decide, value)
 
 
 def fits(fragment: dict[str, Any], value: object) -> bool:
@@ -62,7 +59,15 @@ def fits(fragment: dict[str, Any], value: object) -> bool:
     """
     decide = _pieces.get(id(fragment))
     if decide is None:
-        decide = _pieces[id(fragment)] = Draft202012Validator(_closed(fragment)).is_valid
+        decide = _pieces[id(fragment)] = _compile(_closed(fragment))
+    return _decided(decide, value)
+
+
+def _compile(schema: dict[str, Any]) -> Decide:
+    return Draft202012Validator(schema).is_valid
+
+
+def _decided(decide: Decide, value: object) -> bool:
     try:
         return decide(value)
     except _UNHOLDABLE:
@@ -82,7 +87,7 @@ def node(definition: str) -> dict[str, Any]:
 
     Raises KeyError for a definition that does not exist.
     """
-    found: dict[str, Any] = load(f"{_ACP}/{_homes()[definition]}")["$defs"][definition]
+    found: dict[str, Any] = bundled.load(f"{_ACP}/{_homes()[definition]}")["$defs"][definition]
     return found
 
 
@@ -97,24 +102,8 @@ def name_of(reference: str) -> str:
 
 
 @cache
-def load(relative_path: str) -> dict[str, Any]:
-    """One bundled file, parsed; `relative_path` is below `schemas/`. The result is shared: not to be changed.
-
-    Raises FileNotFoundError if there is no such file.
-    """
-    content: dict[str, Any] = orjson.loads((_root() / relative_path).read_bytes())
-    return content
-
-
-@cache
-def _root() -> Path:
-    installed = _PACKAGE / "schemas"
-    return installed if installed.is_dir() else _PACKAGE.parent / "schemas"
-
-
-@cache
 def _homes() -> dict[str, str]:
-    homes: dict[str, str] = load(f"{_ACP}/index.json")["definitions"]
+    homes: dict[str, str] = bundled.load(f"{_ACP}/index.json")["definitions"]
     return homes
 
 

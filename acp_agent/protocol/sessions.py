@@ -80,12 +80,14 @@ class Turn:
     """A prompt and all that answers it, owned by the request's id.
 
     open_calls: the calls of this turn that are pending or in progress. cancel: how it was asked to stop.
+    waiting: it is ours and stands behind another turn of its session; nothing may be said of it before it begins.
     """
 
     request_id: RequestId
     session: Session
     state: TurnState = TURN.initial
     cancel: set[Cancel] = field(default_factory=set)
+    waiting: bool = False
     permissions_open: int = 0
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
 
@@ -101,13 +103,22 @@ class Turn:
 
     def facts(self, *, with_open_calls: bool = True, with_cancel_of_request: bool = True) -> TurnFacts:
         """What the turn machine asks about: every open call and every way to cancel, unless one does not matter."""
+        # Asked with every message but chunks: counted by hand, and not at all where there is nothing to count.
+        if not (self.open_calls or self.permissions_open or self.cancel):
+            return _NOTHING_OPEN
+        running = 0
+        for call in self.open_calls.values():
+            if call.state is ToolCallState.IN_PROGRESS:
+                running += 1
+        calls_open = len(self.open_calls) if with_open_calls else 0
+        if not self.cancel:
+            return TurnFacts(self.permissions_open, running, calls_open)
         return TurnFacts(
-            permissions_open=self.permissions_open,
-            calls_running=sum(call.state is ToolCallState.IN_PROGRESS for call in self.open_calls.values()),
-            calls_open=len(self.open_calls) if with_open_calls else 0,
-            cancel_asked=bool(self.cancel) and with_cancel_of_request,
-            turn_cancel_asked=self.whole_turn_cancelled,
+            self.permissions_open, running, calls_open, with_cancel_of_request, self.whole_turn_cancelled
         )
+
+
+_NOTHING_OPEN: Final = TurnFacts()
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.errors import AcpErrorCode
 from acp_agent.protocol.machines.step import TOOL_CALL, TURN, step
 from acp_agent.protocol.machines.tool_call import ToolCallEvent, ToolCallFacts, ToolCallState
-from acp_agent.protocol.machines.turn import ACTIVE_TURN_STATES, TurnEvent, TurnFacts, TurnState
+from acp_agent.protocol.machines.turn import TurnEvent, TurnFacts, TurnState
 from acp_agent.protocol.paths import judge_call_paths
 from acp_agent.protocol.resources import judge_embedded
 from acp_agent.protocol.sessions import Cancel, Permission, Session, SessionStatus, ToolCall, Turn
@@ -26,7 +26,7 @@ CHUNK_KINDS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "u
 CALL_KINDS: Final = frozenset({"tool_call", "tool_call_update"})
 TURN_KINDS: Final = CHUNK_KINDS | CALL_KINDS
 
-_ENDED: Final = frozenset({ToolCallState.COMPLETED, ToolCallState.FAILED})
+# Nothing leads back to pending.
 _CALL_EVENTS: Final = {
     ToolCallState.IN_PROGRESS: ToolCallEvent.START,
     ToolCallState.COMPLETED: ToolCallEvent.COMPLETE,
@@ -46,7 +46,7 @@ def judge_update(session: Session, update: dict[str, Any], *, flushing: bool) ->
     if opening and session.opening == "session/resume":
         sentence = "a resume replays nothing"
         yield violation("update_kind_not_allowed", sentence, sessionId=session.id)
-    elif session.turn is None and not opening and not flushing:
+    elif (session.turn is None or session.turn.waiting) and not opening and not flushing:
         # R-158 says so of a cancelled turn; of any other it is our reading (R-135).
         make = violation if session.last_ending is TurnState.CANCELLED else inferred
         sentence = "updates of a turn come before the answer to its prompt"
@@ -89,20 +89,22 @@ def _judge_status(
     session: Session, call: ToolCall, status: str | None, facts: ToolCallFacts
 ) -> Iterator[Verdict]:
     target = call.state if status is None else ToolCallState(status)
-    if call.state in _ENDED:
-        same = target is call.state
+    stays = target is call.state
+    event = ToolCallEvent.TOUCH if stays else _CALL_EVENTS.get(target)
+    moved = step(TOOL_CALL, call.state, event, facts) if event is not None else None
+    if moved is not None and moved.after is not None:
+        return
+    if call.state in TOOL_CALL.final:
         sentence = "a tool call that has ended changes no more"
-        make = warning if same else inferred
+        make = warning if stays else inferred
         yield make("tool_status_backwards", sentence, sessionId=session.id, state=call.state)
-    elif target is ToolCallState.PENDING and call.state is not ToolCallState.PENDING:
+    elif moved is None:
         sentence = "a tool call that runs does not become pending"
         yield inferred("tool_status_backwards", sentence, sessionId=session.id, state=call.state)
-    elif target is not call.state:
-        moved = step(TOOL_CALL, call.state, _CALL_EVENTS[target], facts)
-        if moved.after is None:
-            how = "is open" if "permission_open" in moved.failed_guards else "was refused"
-            sentence = f"a tool does not run when its permission {how}"
-            yield inferred("permission_not_awaited", sentence, sessionId=session.id, state=call.state)
+    else:
+        how = "is open" if "permission_open" in moved.failed_guards else "was refused"
+        sentence = f"a tool does not run when its permission {how}"
+        yield inferred("permission_not_awaited", sentence, sessionId=session.id, state=call.state)
 
 
 def _merge_call(session: Session, turn: Turn | None, members: dict[str, Any]) -> ToolCall:
@@ -112,10 +114,10 @@ def _merge_call(session: Session, turn: Turn | None, members: dict[str, Any]) ->
     call = session.calls.get(id_)
     if call is None:
         call = session.calls[id_] = ToolCall(id_, ToolCallState(status or ToolCallState.PENDING))
-    elif status is not None and call.state not in _ENDED:
+    elif status is not None and call.state not in TOOL_CALL.final:
         call.state = ToolCallState(status)
     if turn is not None and not call.left_open:
-        if call.state in _ENDED:
+        if call.state in TOOL_CALL.final:
             turn.open_calls.pop(id_, None)
         else:
             turn.open_calls[id_] = call
@@ -144,7 +146,7 @@ def judge_permission_request(session: Session, params: dict[str, Any], *, own: b
     call = session.calls.get(announced["toolCallId"])
     if call is None:
         call = ToolCall(announced["toolCallId"], ToolCallState.PENDING)
-    if call.permission_open or call.left_open or call.state in _ENDED:
+    if call.permission_open or call.left_open or call.state in TOOL_CALL.final:
         sentence = "a tool call waits for one permission at a time, and only before it ends"
         yield inferred("permission_not_awaited", sentence, sessionId=session.id, state=call.state)
     else:
@@ -183,8 +185,7 @@ def judge_permission_answer(
     elif (
         outcome["outcome"] == "cancelled"
         and turn is not None
-        and turn.state
-        in ACTIVE_TURN_STATES  # an ended turn has left it open: any answer is fair (decision 14)
+        and turn.state not in TURN.final  # an ended turn has left it open: any answer is fair
         and not turn.cancel
         and not permission.withdrawn
     ):
@@ -248,7 +249,11 @@ def judge_prompt_result(turn: Turn, result: dict[str, Any], *, own: bool) -> Ite
 
 def judge_prompt_error(turn: Turn, error: RpcError, *, own: bool) -> Iterator[Verdict]:
     """Findings on an error response of `session/prompt` (T12, T13, T14)."""
-    moved = step(TURN, turn.state, _error_event(error), turn.facts())
+    event, facts = _error_event(error), turn.facts()
+    if own and turn.cancel and event is TurnEvent.FAIL:
+        # R-166: a cancel of one request too is answered as such; a peer's failure may have crossed it.
+        facts = facts._replace(turn_cancel_asked=True)
+    moved = step(TURN, turn.state, event, facts)
     if moved.after is None:
         sentence = "a cancelled turn ends with stop reason cancelled, not with an error"
         # The code answers `$/cancel_request`: where there was one, the answer to it may have crossed the other cancel.

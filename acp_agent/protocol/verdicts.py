@@ -1,6 +1,6 @@
 """What the core thinks of a message: a severity, a slug, a sentence, and the error an illegal request gets.
 
-Owns the table of slugs with their codes (state-machines.md section 6 in the protocol notes; docs/verdicts.md).
+Owns the table of slugs with their codes (docs/verdicts.md).
 Deliberately absent: finding out which verdict applies (conversation.py, turns.py, resources.py).
 """
 
@@ -83,6 +83,8 @@ REASONS: Final[dict[str, int | None]] = {
     "unknown_member": None,
 }
 
+_LONGEST_NAME: Final = 200
+
 
 class Verdict(NamedTuple):
     """One finding about one message.
@@ -109,19 +111,27 @@ class Verdict(NamedTuple):
 
 def violation(reason: str, sentence: str, *, code: int | None = None, **where: str) -> Verdict:
     """A verdict that a stated rule is broken."""
-    return Verdict(Severity.VIOLATION, reason, sentence, where, code)
+    return Verdict(Severity.VIOLATION, reason, sentence, _shortened(where), code)
 
 
 def inferred(reason: str, sentence: str, **where: str) -> Verdict:
     """A verdict that our reading of the protocol is broken."""
-    return Verdict(Severity.INFERRED, reason, sentence, where)
+    return Verdict(Severity.INFERRED, reason, sentence, _shortened(where))
 
 
 def suspect(reason: str, sentence: str, **where: str) -> Verdict:
     """A verdict that may be explained by messages that crossed."""
-    return Verdict(Severity.SUSPECT, reason, sentence, where)
+    return Verdict(Severity.SUSPECT, reason, sentence, _shortened(where))
 
 
 def warning(reason: str, sentence: str, **where: str) -> Verdict:
     """A verdict that a SHOULD is broken."""
-    return Verdict(Severity.WARNING, reason, sentence, where)
+    return Verdict(Severity.WARNING, reason, sentence, _shortened(where))
+
+
+def _shortened(where: dict[str, str]) -> dict[str, str]:
+    """Names that the peer has chosen go into answers and logs: not megabytes of them."""
+    for name, value in where.items():
+        if len(value) > _LONGEST_NAME:
+            where[name] = value[: _LONGEST_NAME - 1] + "…"
+    return where

@@ -46,12 +46,12 @@ def absolute(path: str, cwd: Path) -> Path:
         raise ToolError("The path holds a NUL character.")
     try:
         os.fsencode(path)
-        whole = cwd / Path(path).expanduser()
+        whole = cwd / (Path(path).expanduser() if path.startswith("~") else path)
     except UnicodeError as error:
         raise ToolError("The path holds half of a surrogate pair, which is no character.") from error
     except RuntimeError as error:
         raise ToolError(f"{path.split('/')[0]} is nobody's home directory here.") from error
-    if ".." in whole.parts:
+    if ".." in str(whole) and ".." in whole.parts:
         # Dropping `a/..` as text would be wrong when `a` is a link, and the last part is not followed.
         last = whole.parts[-1]
         parent = os.path.realpath(whole.parent)

@@ -21,6 +21,7 @@ MAX_LINES = 2_000
 _SNIFF_BYTES = 8_192
 _INLINE_BYTES = 1_048_576
 """Files up to this size are read on the loop, which takes less time than waking a thread for it."""
+_NEVER = threading.Event()
 
 
 class ReadFileTool:
@@ -59,13 +60,14 @@ class ReadFileTool:
         path = paths.absolute(text(arguments, "path"), cwd)
         offset = int(number(arguments, "offset", 1))
         limit = min(int(number(arguments, "limit", MAX_LINES)), MAX_LINES)
-        stop = threading.Event()
         try:
             if path.stat().st_size <= _INLINE_BYTES:
-                return ToolResult(_read(path, offset, limit, stop))
-            return ToolResult(await asyncio.to_thread(_read, path, offset, limit, stop))
+                return ToolResult(_read(path, offset, limit, _NEVER))
         except OSError as error:
             raise paths.failure(error, path) from error
+        stop = threading.Event()
+        try:
+            return ToolResult(await asyncio.to_thread(_read, path, offset, limit, stop))
         finally:
             stop.set()  # cancelled: the thread would go on through gigabytes for nobody
 
@@ -123,7 +125,7 @@ def _window(file: io.BufferedReader, path: Path, offset: int, limit: int) -> str
     if b"\0" in kept:
         raise _binary(path)
     try:
-        shown = codecs.getincrementaldecoder("utf-8")().decode(kept, final=not cut)
+        shown, _ = codecs.utf_8_decode(kept, "strict", not cut)
     except UnicodeDecodeError as error:
         line = offset + kept.count(b"\n", 0, error.start)
         raise ToolError(

@@ -129,10 +129,15 @@ def _without_loose_ends(arguments: Arguments, schema: Mapping[str, object]) -> A
         if isinstance(property_, dict):
             if value is None and not (isinstance(required, list) and name in required):
                 continue
-            if property_.get("type") == "integer" and isinstance(value, float) and value.is_integer():
+            if property_.get("type") == "integer" and isinstance(value, float) and _is_sendable(value):
                 value = int(value)
         kept[name] = value
     return kept
+
+
+def _is_sendable(value: float) -> bool:
+    """Whether it is an integer of 64 bits: arguments go out again inside messages, and orjson writes no others."""
+    return value.is_integer() and -(2.0**63) <= value < 2.0**63
 
 
 def _sentence(tool: Tool, arguments: Arguments, problem: _Problem) -> str:

@@ -118,10 +118,15 @@ class Outbox:
         Above the flush mark it first hands the kernel what it takes. Below the limit it returns without giving
         way to other tasks: a producer that awaits nothing else must do that itself now and then.
         """
-        if self._pending > FLUSH_MARK_BYTES and self._flush is not None:
-            self._flush()
+        if self._pending > FLUSH_MARK_BYTES:
+            self.flush()
         if self.full:
             await self._until_at_most(self.limit_bytes)
+
+    def flush(self) -> None:
+        """Hand the kernel what it takes now, rather than in the loop's next pass."""
+        if self._pending and self._flush is not None:
+            self._flush()
 
     async def flushed(self) -> None:
         """Wait until nothing is pending, or the outbox is closed."""

@@ -14,7 +14,6 @@ Deliberately absent: what the bytes mean, and any opinion on them.
 from __future__ import annotations
 
 import base64
-import binascii
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -139,10 +138,11 @@ class TraceReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self.complete = True
         self._file = path.open("rb")
+        line = self._file.readline(_MAX_LINE_BYTES)
+        self.complete = line.endswith(b"\n")
         try:
-            self.header = _read_header(self._file.readline(_MAX_LINE_BYTES))
+            self.header = _read_header(line)
         except TraceError:
             self._file.close()
             raise
@@ -204,36 +204,48 @@ def _read_header(line: bytes) -> Header:
         raise TraceError("line 1 is not the header of a trace")
     if value.get("version") != VERSION:
         raise TraceError(f"this trace has another version than {VERSION}")
-    try:
-        started = datetime.fromisoformat(value["started"])
-    except (KeyError, TypeError, ValueError):
-        raise TraceError("line 1 has no start time") from None
+    started = _moment(value.get("started"))
+    if started is None:
+        raise TraceError("line 1 has no start time")
     return Header(started, {str(name): str(program) for name, program in programs.items()})
+
+
+def _moment(text: object) -> datetime | None:
+    """A time with its zone, in UTC; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+        return moment.astimezone(UTC) if moment is not None and moment.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _read_record(line: bytes, number: int) -> Record | None:
     """The record of a line; None for the mark that the file is full."""
     value = _read_object(line, number)
     t = value.get("t")
-    if isinstance(t, int | float) and not isinstance(t, bool):
+    if isinstance(t, int | float) and not isinstance(t, bool) and t >= 0:
         if value.get("full") is True:
             return None
         try:
             return Record(float(t), Direction(value["dir"]), _read_data(value))
-        except (KeyError, ValueError, TypeError, binascii.Error):
+        except (KeyError, ValueError):
             pass
     raise TraceError(f"line {number} is not a record of a trace")
 
 
 def _read_data(value: dict[str, Any]) -> bytes:
-    if "text" in value:
-        text: str = value["text"]
-        return text.encode("utf-8")
-    if "base64" in value:
-        return base64.b64decode(value["base64"], validate=True)
+    """The bytes of a slice. Raises ValueError; an empty slice would be the end of its direction, and is none."""
+    for name, read in (("text", str.encode), ("base64", _unspelled)):
+        slice_ = value.get(name)
+        if isinstance(slice_, str) and slice_:
+            return read(slice_)
     if value.get("end") is True:
         return b""
     raise ValueError("neither text nor base64 nor end")
+
+
+def _unspelled(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
 
 
 def _read_object(line: bytes, number: int) -> dict[str, Any]:

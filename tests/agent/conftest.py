@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_agent.agent.engine import Engine
+from acp_agent.agent.engine import Engine, specs
 from acp_agent.agent.history import History
 from acp_agent.agent.keeper import Keeper
 from acp_agent.agent.log import Log
@@ -138,7 +138,9 @@ class Wired:
     def engine(self, model: HandModel, keeper: Keeper | None = None, **limits: int) -> Engine:
         """limits: members of LimitSettings."""
         keeps = keeper or Keeper(None, self.log)
-        return Engine(model, self.tools, LimitSettings(**limits), ContextSettings(), keeps, self.log)
+        return Engine(
+            model, self.tools, specs(self.tools), LimitSettings(**limits), ContextSettings(), keeps, self.log
+        )
 
     def receive(self, message: dict[str, Any]) -> None:
         """A line of the client; responses reach whoever waits for them."""

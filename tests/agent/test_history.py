@@ -206,6 +206,28 @@ def test_what_was_stored_comes_back_with_the_current_system_prompt() -> None:
     assert not any(mark in one for one in again.messages() for mark in ("summary", "failed"))
 
 
+def test_the_open_turn_is_never_among_the_older_ones() -> None:
+    """A turn is not cut, also where nothing is to be kept."""
+    history = History("s")
+    turns(history, 2)
+    assert len(history.older_turns(0)) == len(history)
+    closed = history.records()[1:]
+    history.begin_turn("open")
+    assert history.older_turns(0) == closed
+
+
+def test_two_stored_calls_of_one_id_have_a_result_each() -> None:
+    """A file may have been edited; what has a result keeps it, and read again it is the same."""
+    calls: list[object] = [{"id": "a", "function": {}}, {"id": "a", "function": {}}]
+    answer = {"role": "assistant", "content": None, "tool_calls": calls}
+    one = {"role": "tool", "tool_call_id": "a", "content": "1"}
+    two = {"role": "tool", "tool_call_id": "a", "content": "2"}
+    assert History("s", [answer, one, two, two]).records()[2:] == [one, two]
+    made_whole = History("s", [answer, one]).records()
+    assert [record["content"] for record in made_whole[2:]] == ["1", "[no result was recorded]"]
+    assert History("s", made_whole).records() == made_whole
+
+
 RECORDS = st.lists(
     st.one_of(
         st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=2)),
@@ -216,7 +238,7 @@ RECORDS = st.lists(
                 **({"tool_calls": [{"id": id_, "function": {}} for id_ in ids]} if ids else {}),
             },
             st.sampled_from([None, "", "a"]),
-            st.lists(st.sampled_from("abc"), unique=True, max_size=3),
+            st.lists(st.sampled_from("abc"), max_size=3),
         ),
         st.builds(lambda id_: {"role": "tool", "tool_call_id": id_, "content": ""}, st.sampled_from("abc")),
         st.just({"role": "system", "content": "old"}),
@@ -272,6 +294,7 @@ def test_compressing_cuts_no_turn_and_parts_no_call_from_its_result(
     for number, keep in enumerate(keeps):
         before = history.records()
         older = history.older_turns(keep)
+        keep = max(1, keep) if open_turn else keep  # the open one is kept in any case
         questions = [one["content"] for one in before if one["role"] == "user" and "summary" not in one]
         if not older:
             assert len(questions) <= keep

@@ -34,7 +34,8 @@ def test_without_a_store_nothing_happens(kit: Any, wired: Any, tmp_path: Path) -
         keeper = Keeper(None, wired.log)
         keeper.begin(wired.session)
         await keeper.keep(wired.session)
-        assert keeper.keep_apart(wired.session) is None
+        with pytest.raises(StoreError):
+            await keeper.keep_apart(wired.session)
         with pytest.raises(StoreError):
             keeper.load(tmp_path, wired.session.id)
         await keeper.end(1)
@@ -92,11 +93,11 @@ def test_a_conversation_is_kept_apart_under_a_new_id(kit: Any, wired: Any, keepe
         wired.session.history.begin_turn("old")
         wired.session.history.add_answer("talk")
         wired.session.history.end_turn("")
-        kept_id = keeper.keep_apart(wired.session)
-        assert kept_id not in {None, wired.session.id}
+        kept_id = await keeper.keep_apart(wired.session)
+        assert kept_id != wired.session.id
         assert "talk" in json.dumps(stored(wired, kept_id))
         other = Keeper(SessionStore("kept"), wired.log)
-        assert other.load(wired.session.cwd, str(kept_id)).messages
+        assert other.load(wired.session.cwd, kept_id).messages
         await other.end(5)
         await keeper.end(5)
 
@@ -110,9 +111,10 @@ def test_a_disk_that_cannot_be_written_is_a_warning(kit: Any, wired: Any, keeper
         (wired.session.cwd / "kept").write_text("a file in the way")
         keeper.begin(wired.session)
         await keeper.keep(wired.session)
-        assert keeper.keep_apart(wired.session) is None
+        with pytest.raises(StoreError, match="cannot be"):
+            await keeper.keep_apart(wired.session)
         await keeper.end(5)
-        assert len(wired.log.lines) >= 3
+        assert len(wired.log.lines) >= 2
         assert all("warning: " in line for line in wired.log.lines)
 
     kit.run(scenario())
@@ -134,6 +136,8 @@ def test_a_disk_that_hangs_does_not_hold_up_the_answer(
         monkeypatch.setattr(keeper_module, "_SAVE_S", 0.01)
         keeper = Keeper(Hanging(), wired.log)  # type: ignore[arg-type]
         await keeper.keep(wired.session)
+        with pytest.raises(StoreError, match="takes more than"):
+            await keeper.keep_apart(wired.session)
         await keeper.end(0.01)
         assert len(wired.log.lines) == 2
         assert all("warning: " in line for line in wired.log.lines)

@@ -117,6 +117,26 @@ def test_an_engine_that_cannot_be_built_is_the_prompts_failure(kit: Any, tmp_pat
     kit.run(scenario())
 
 
+def test_a_line_that_cannot_be_taken_in_costs_no_other(kit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No descriptor left for a schema, no memory: a request has its answer, and only one; the next line is served."""
+
+    def failing(*_: object) -> bool:
+        raise OSError(24, "Too many open files")
+
+    async def scenario() -> None:
+        async with serving(kit, lambda: None) as (client, log):
+            with monkeypatch.context() as broken:
+                broken.setattr("acp_agent.protocol.schema.is_valid", failing)
+                client.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "x"}})
+                client.request(1, "authenticate", {"methodId": "x"})
+                error = (await client.answer(1))["error"]
+            assert (error["code"], error["data"]) == (-32603, {"reason": "internal"})
+            assert sum("Too many open files" in line for line in log.lines) == 2
+            assert (await client.call(2, "authenticate", {"methodId": "x"}))["result"] == {}
+
+    kit.run(scenario())
+
+
 def test_cancels_before_the_first_prompt_are_ignored(kit: Any) -> None:
     """There is no queue yet."""
 

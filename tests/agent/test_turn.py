@@ -472,3 +472,17 @@ def test_others_run_while_a_model_talks_without_a_pause(kit: Any, tmp_path: Path
         assert wired.outbox.pending_bytes < 10_000_000
 
     kit.run(scenario())
+
+
+def test_the_answer_leaves_in_the_pass_in_which_it_is_made(kit: Any, wired: Any) -> None:
+    """With the last words, and without waiting for the event loop to come round again."""
+
+    async def scenario() -> None:
+        flushed: list[list[Any]] = []
+        wired.outbox.attach(lambda: None, lambda: flushed.append(wired.take()))
+        wired.prompt()
+        model = kit.HandModel([kit.text("hello"), kit.stop()])
+        await PromptTurn("p1", wired.session, "q", wired.peer, wired.engine(model)).run()
+        assert [[message.get("id") for message in one] for one in flushed] == [[None, "p1"]]
+
+    kit.run(scenario())

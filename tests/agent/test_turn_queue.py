@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -141,6 +142,35 @@ def test_a_turn_that_breaks_does_not_hold_up_the_others(
         add(queue, wired, "b")
         await answered(wired, "b")
         assert any("a bug" in line for line in wired.log.lines)
+        await queue.end(1)
+
+    kit.run(scenario())
+
+
+def test_a_cancel_that_a_library_swallowed_is_not_left_to_the_next_turn(kit: Any, wired: Any) -> None:
+    """All turns of a burst run in one task: each begins as if nobody had ever cancelled it."""
+
+    async def swallowing() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        queue = queue_of(
+            wired,
+            kit,
+            [kit.text("a"), swallowing, kit.stop()],
+            [asyncio.CancelledError()],
+            [kit.text("c"), kit.stop()],
+        )
+        add(queue, wired, "a")
+        await wired.until(lambda message: message.get("method") == "session/update")
+        add(queue, wired, "b")
+        wired.receive({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "a"}})
+        queue.cancel(lambda turn: turn.request_id == "a")
+        assert (await answered(wired, "a"))["result"] == {"stopReason": "cancelled"}
+        assert (await answered(wired, "b"))["error"]["code"] == -32603
+        add(queue, wired, "c")
+        assert (await answered(wired, "c"))["result"] == {"stopReason": "end_turn"}
         await queue.end(1)
 
     kit.run(scenario())

@@ -13,16 +13,6 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "aftermath",
-    "asked",
-    "display",
-    "observer",
-    "part",
-    "plan",
-    "port",
-    "progress",
-    "result",
-    "scenario",
     "scenarios.forward",
     "scenarios.framing",
     "scenarios.handshake",
@@ -30,11 +20,6 @@ HARNESS_MODULES = (
     "scenarios.misbehaviour",
     "scenarios.permission",
     "serve",
-    "stage",
-    "standin",
-    "transcript",
-    "turn",
-    "wire",
 )
 FUZZING_MODULES = (
     "agent_target",

@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
+FIELD_FAULTS = ("B066",)
 BREAKS = {"framing/byte-by-byte": {"R-308"}}
 
 

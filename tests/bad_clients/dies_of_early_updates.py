@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
+FIELD_FAULTS = ("B001",)
 BREAKS = {
     "setup/commands-before-the-answer": {"R-304"},
 }

@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import Failed, RawClient, main
 
+FIELD_FAULTS = ("B036",)
 BREAKS = {"forward/unknown-update": {"R-303"}}
 KNOWN = {
     "user_message_chunk",

@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
+FIELD_FAULTS = ("B014",)
 BREAKS = {"permission/cancel-while-open": {"R-154", "R-177", "R-175"}}
 
 

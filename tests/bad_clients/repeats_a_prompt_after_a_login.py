@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from raw_client import RawClient, main
 
+FIELD_FAULTS = ("B087",)
 BREAKS = {
     "auth/prompt-wants-login": {"R-306"},
     "misbehaviour/login-needed-in-a-turn": {"R-306"},

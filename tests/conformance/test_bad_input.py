@@ -41,7 +41,6 @@ ROWS: dict[str, tuple[bytes, Expected]] = {
     "NaN as id": (b'{"jsonrpc":"2.0","id":NaN,"method":"x"}', (PARSE, None)),
     "a NUL byte": (b"\0", (PARSE, None)),
     "a control character in a string": (b'{"jsonrpc":"2.0","id":1,"method":"a\x01"}', (PARSE, None)),
-    "a carriage return inside": (b'{"jsonrpc":"2.0",\r"id":"cr",' + GOOD.encode() + b"}", None),
     "nested without end": (b"[" * DEEP, (PARSE, None)),
     "nested far too deeply": (b"[" * DEEP + b"]" * DEEP, (PARSE, None)),
     "objects nested far too deeply": (b'{"a":' * DEEP + b"1" + b"}" * DEEP, (PARSE, None)),
@@ -113,6 +112,7 @@ ROWS: dict[str, tuple[bytes, Expected]] = {
 # Odd but right: each is answered as the well-formed request it is.
 ODD: dict[str, tuple[bytes, Any]] = {
     "spaces around": (b'  \t{ "jsonrpc" : "2.0" , "id" : "o1" , ' + GOOD.encode() + b" }  ", "o1"),
+    "a carriage return inside": (b'{"jsonrpc":"2.0",\r"id":"cr",' + GOOD.encode() + b"}", "cr"),
     "a carriage return at the end": (b'{"jsonrpc":"2.0","id":"o2",' + GOOD.encode() + b"}\r", "o2"),
     "escapes for plain letters": (
         rb'{"jsonrpc":"2.0","id":"o3","method":"\u0061uthenticate","params":{"methodId":"x"}}',
@@ -173,7 +173,7 @@ def test_a_bad_line_gets_what_the_table_says_and_the_next_good_one_is_served(
     bob.barrier()
     answers = bob.messages[seen:-1]
     if expected is None:
-        assert [answer for answer in answers if "error" in answer] == []
+        assert answers == []
         return
     (answer,) = answers
     code, id_ = expected

@@ -154,7 +154,7 @@ def test_while_a_permission_is_open_and_answered_all_the_same(
 def test_while_a_permission_is_open_and_never_answered(
     bob: Agent, model: ModelServer, tmp_path: Path, ask: Ask
 ) -> None:
-    """The agent waits a moment, withdraws its request and answers (decision 6); the late answer is dropped."""
+    """The agent waits a moment, withdraws its request and answers; the late answer is dropped."""
     session = bob.new_session(tmp_path)
     prompt, request = open_permission(bob, model, session)
     ask(bob, session, prompt)
@@ -321,7 +321,7 @@ def test_while_it_waits_in_the_queue(bob: Agent, model: ModelServer, tmp_path: P
 
 
 def test_a_session_with_several_turns(bob: Agent, model: ModelServer, tmp_path: Path) -> None:
-    """session/cancel ends every turn of that session that was sent before it, and none sent after it (decision 11)."""
+    """session/cancel ends every turn of that session that was sent before it, and none sent after it."""
     session, other = bob.new_session(tmp_path), bob.new_session(tmp_path)
     prompts = [bob.prompt(session, f"before {number}") for number in range(3)]
     call = model.next()

@@ -125,7 +125,7 @@ def assert_nothing_left(bob: Agent, model: ModelServer, pids: list[int], cwd: Pa
 
 
 def test_the_end_of_input_ends_it(bob: Agent, model: ModelServer, tmp_path: Path, pids: list[int]) -> None:
-    """EOF on stdin in every state: exit code 0 within 2 s, no child left (decision 4, R-313, B134), nothing more said
+    """EOF on stdin in every state: exit code 0 within 2 s, no child left (R-313, B134), nothing more said
     to a client that has gone."""
     seen = len(bob.messages)
     assert bob.end() == 0

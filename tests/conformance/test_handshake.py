@@ -320,7 +320,7 @@ MCP_SERVERS = {
 def test_mcp_servers_of_all_kinds_are_counted_and_ignored(
     bob: Agent, tmp_path: Path, server: dict[str, Any]
 ) -> None:
-    """MCP servers are counted in the log and ignored (R-085, B147, decision 7)."""
+    """MCP servers are counted in the log and ignored (R-085, B147)."""
     id_ = bob.new_session(tmp_path, [server, server])
     line = bob.until_stderr(lambda text: f"session {id_}" in text)
     said = next(one for one in line.splitlines() if id_ in one)

@@ -158,7 +158,7 @@ def test_calls_that_cannot_run_count_too(bob: Agent, model: ModelServer, session
         ("loopWarnAt = 2\nloopStopAt = 3", [2], 2),
         ("loopWarnAt = 1000\nloopStopAt = 4", [], 3),
         ("loopStopAt = 1000", [3, 4, 5, 6, 7], None),
-        ("loopWarnAt = 1000\nloopStopAt = 1000", [], None),
+        ("loopWarnAt = 0\nloopStopAt = 0", [], None),
     ],
 )
 def test_the_limits_are_settings(

@@ -402,7 +402,7 @@ def test_turns_are_served_one_at_a_time_first_come_first_served(
 def test_two_prompts_in_one_session_are_queued_and_share_the_history(
     bob: Agent, model: ModelServer, tmp_path: Path
 ) -> None:
-    """A second prompt in a session whose turn is open queues (decision 10); the first turn is unharmed."""
+    """A second prompt in a session whose turn is open queues; the first turn is unharmed."""
     session = bob.new_session(tmp_path)
     first, second = bob.prompt(session, "one"), bob.prompt(session, "two")
     model.next().text("1").finish()

@@ -178,6 +178,25 @@ def test_new_keeps_nothing_of_an_empty_conversation(
     assert sum("kept as" in line for line in log_lines(keeping, session)) == 1
 
 
+def test_new_forgets_nothing_that_it_cannot_keep(
+    begin: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Without room for the copy the only one on disk stays as it is, and so does the conversation."""
+    tmp_path.chmod(0o777)
+    keeping = begin(SESSIONS, preexec_fn=without_privilege)
+    session = keeping.new_session(tmp_path)
+    talk(keeping, own_model, session, "old", "talk")
+    before = (directory(tmp_path) / f"{session}.json").read_bytes()
+    directory(tmp_path).chmod(0o555)
+    said_instead = run_command(keeping, session, "/new")
+    assert said_instead.startswith("[new: failed, history kept: session ")
+    assert any(line.startswith("warning: ") for line in log_lines(keeping, session))
+    assert (directory(tmp_path) / f"{session}.json").read_bytes() == before
+    directory(tmp_path).chmod(0o755)
+    assert [text for _, text in said(talk(keeping, own_model, session, "on"))] == ["old", "talk", "on"]
+    assert run_command(keeping, session, "/new") == "🆕 New session: 4 message(s) forgotten."
+
+
 # -- loading
 
 
@@ -597,7 +616,8 @@ def test_a_bad_disk_is_a_warning_and_the_turn_answers(
     how: dict[str, Any],
     why: str,
 ) -> None:
-    """On standard error; prompts, /new and the end are as always, and nothing half is left."""
+    """On standard error; prompts and the end are as always, and nothing half is left. /new too, unless there is
+    something on disk that it would put an empty conversation in the place of."""
     cwd = tmp_path / "cwd"
     cwd.mkdir()
     spoil(cwd)
@@ -609,8 +629,12 @@ def test_a_bad_disk_is_a_warning_and_the_turn_answers(
     session = bob.new_session(cwd)
     assert len(said(talk(bob, own_model, session, "one", "x" * 4000))) == 1
     assert len(said(talk(bob, own_model, session, "two"))) == 3
-    assert run_command(bob, session, "/new") == "🆕 New session: 4 message(s) forgotten."
-    assert len(said(talk(bob, own_model, session, "y" * 4000))) == 1
+    forgets = not ids_on_disk(cwd)
+    told = run_command(bob, session, "/new")
+    assert told.startswith(
+        "🆕 New session: 4 message(s) forgotten." if forgets else "[new: failed, history kept: "
+    )
+    assert len(said(talk(bob, own_model, session, "y" * 4000))) == (1 if forgets else 5)
     assert bob.end() == 0
     log = os.read(reader, 1 << 20).decode()
     os.close(reader)

@@ -1,8 +1,13 @@
-"""Results as the harness makes them, without a client: for the tests of everything that shows them."""
+"""Results as the harness makes them, without a client: for the tests of everything that shows them.
+
+And time that jumps ahead where everybody waits, for the tests of everything that has deadlines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -106,3 +111,37 @@ def all_sorts(maker: Maker) -> Run:
 def entries_of() -> Callable[[int], list[Entry]]:
     """Makes a conversation of a length."""
     return _conversation
+
+
+class JumpingSelector(selectors.DefaultSelector):
+    """Where nothing is to be done, its clock goes ahead to the time when something is."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0)
+        if not ready and timeout:
+            self.now += timeout
+        return ready
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """A loop that never waits."""
+
+    def __init__(self) -> None:
+        self._jumping = JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.now
+
+
+@pytest.fixture(scope="session")
+def run_in_no_time() -> Callable[[Coroutine[Any, Any, Any]], Any]:
+    """Runs a coroutine whose waits take no time."""
+
+    def run(main: Coroutine[Any, Any, Any]) -> Any:
+        with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+            return runner.run(main)
+
+    return run

@@ -27,10 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from raw_services import Files, Refusal, Terminals
 
 Message = dict[str, Any]
-ANSWER_S = 30.0
-TURN_S = 60.0
-CANCEL_S = 5.0
-WAIT_S = 1.0
+ANSWER_S = 60.0
+TURN_S = 120.0
+CANCEL_S = 15.0
+WAIT_S = 3.0
 FIRST_ID = 0
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 OTHER_KINDS = {
@@ -579,7 +579,7 @@ class RawClient:
         self.note_options(self.call("session/set_config_option", params)["configOptions"])
 
     def wait(self) -> None:
-        """Stay and read until the agent has said nothing for a second, or has ended."""
+        """Stay and read until the agent has said nothing for a while, or has ended."""
         until = time.monotonic() + WAIT_S
         with contextlib.suppress(AgentGone):
             while time.monotonic() < until:

@@ -21,7 +21,7 @@ RAW_CLIENT = TESTS / "harness" / "raw_client.py"
 BAD_CLIENTS = sorted((TESTS / "bad_clients").glob("*.py"))
 VARIATIONS = sorted((TESTS / "harness" / "variations").glob("*.py"))
 SHARDS = 6
-OTHERS = 4
+OTHERS = 2
 WHOLE = "ACP_MATRIX"
 
 
@@ -79,7 +79,7 @@ def others_of(path: Path, named: Iterable[str]) -> list[str]:
 def test_each_bad_client_fails_what_it_breaks_and_no_other(shard: int, tmp_path: Path) -> None:
     """Its BREAKS names each scenario that has to catch it, and the rules that are found broken there.
 
-    Of all others it plays a few here, every one with ACP_MATRIX=1 (`tox -e matrix`, the better part of an hour).
+    Of all others it plays a few here, every one with ACP_MATRIX=1 (`tox -e matrix`, an hour or two).
     """
     tasks = []
     for path in BAD_CLIENTS[shard::SHARDS]:

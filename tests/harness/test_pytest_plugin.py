@@ -61,7 +61,7 @@ def test_a_command_is_run_and_what_says_nothing_is_skipped(tmp_path: Path) -> No
     )
     done = run_suite(tmp_path, test, "--acp-scenario", "ids/strings")
     assert "1 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
-    assert "not exercised: the client never started the agent" in done.stdout
+    assert "ids/strings: not exercised: the client never started the agent" in done.stdout
 
 
 def test_workers_leave_one_report(tmp_path: Path) -> None:
@@ -75,6 +75,19 @@ def test_workers_leave_one_report(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout, done.stdout + done.stderr
     document = json.loads((tmp_path / "report" / "report.json").read_bytes())
     assert document["counts"]["pass"] == 2
+
+
+def test_a_report_is_of_one_run(tmp_path: Path) -> None:
+    """What an earlier run has left in the directory is no result of this one."""
+    test = (
+        "def test_good(acp_scenario):\n"
+        f"    acp_scenario.run({f'{sys.executable} {RAW_CLIENT} {{agent}} {{prompt}} {{cwd}}'!r})\n"
+    )
+    for name in ("ids/strings", "ids/whole-numbers"):
+        done = run_suite(tmp_path, test, "--acp-scenario", name, "--acp-report", str(tmp_path / "report"))
+        assert "1 passed" in done.stdout, done.stdout + done.stderr
+        document = json.loads((tmp_path / "report" / "report.json").read_bytes())
+        assert [scenario["id"] for scenario in document["scenarios"]] == [name]
 
 
 @pytest.mark.parametrize("name", ["no/such"])

@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from acp_agent import bundled
 from acp_agent.harness.report import SCHEMA, Run, describe, excerpt, told, write_report
 from acp_agent.harness.transcript import Entry
 from acp_agent.harness.verdict import Check
-from acp_agent.protocol import schema
 
 if TYPE_CHECKING:
     from conftest import Maker
 
-CHECKED = Draft202012Validator(schema.load(SCHEMA))
+CHECKED = Draft202012Validator(bundled.load(SCHEMA))
 
 
 def test_the_schema_is_one() -> None:
     """The bundled file is itself valid."""
-    Draft202012Validator.check_schema(schema.load(SCHEMA))
+    Draft202012Validator.check_schema(bundled.load(SCHEMA))
 
 
 def test_a_report_follows_its_schema_and_counts_everything(all_sorts: Run) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scratch import scratch
-from acp_agent.harness.stage import NotExercised
 
 
 def stage_in(cwd: str) -> Any:

@@ -53,6 +53,10 @@ def rule(reply: str, head: str = 'exact = "a"') -> str:
         (rule('parts = []\nfinish = "tool_calls"'), "rule 1, reply 1, finish: "),
         (rule('parts = [ { tool_call = { name = "x" } } ]\nfinish = "stop"'), "rule 1, reply 1, finish: "),
         (rule("parts = []\nusage = { input_tokens = 1 }"), "usage: .*output_tokens"),
+        (rule("parts = [2026-12-01]"), "rule 1, reply 1, part 1: dates, times, inf and nan have no place"),
+        (rule("parts = [ { delay_ms = inf } ]"), "part 1, delay_ms: dates, times, inf and nan have no place"),
+        (rule(f"parts = [ {{ delay_ms = {10**400} }} ]"), "delay_ms: expected a whole number from 0 up to"),
+        (f"x = {'[' * 2000}{']' * 2000}", "nested too deeply"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_file_place_and_expectation(
@@ -75,6 +79,17 @@ def test_a_file_that_cannot_be_read_is_explained(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"name = '\xe9'")
     with pytest.raises(ModelRefused, match="not UTF-8"):
         load_script(tmp_path / "latin")
+
+
+def test_a_byte_order_mark_and_whole_floats_are_taken(tmp_path: Path) -> None:
+    """Some editors write the one; to a schema 3.0 is the integer 3."""
+    path = tmp_path / "s"
+    usage = "usage = { input_tokens = 5.0, output_tokens = 1 }"
+    text = rule(f'parts = [ {{ text = "a", repeat = 2.0, times = 3.0 }} ]\ncycles = 4.0\n{usage}')
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (reply,) = load_script(path).rules[0].replies
+    assert repr((reply.cycles, reply.usage)) == "(4, (5, 1))"
+    assert repr((reply.parts[0].repeat, reply.parts[0].times)) == "(2, 3)"
 
 
 def test_the_schema_is_a_schema_and_knows_every_error_kind() -> None:

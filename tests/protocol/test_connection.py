@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_agent.jsonrpc.errors import RpcError
+from acp_agent.jsonrpc.framing import LineTooLong
 from acp_agent.protocol.connection import Connection, Role
 from acp_agent.protocol.errors import LocalProtocolError
 from acp_agent.protocol.events import (
@@ -542,6 +543,23 @@ def test_null_is_a_result_where_no_member_is_required() -> None:
     found, events = outcome(f'{{"jsonrpc":"2.0","id":{id_},"result":null}}'.encode(), capable)
     assert found == ["result_invalid"]
     assert events == [ResponseReceived(id_, "fs/write_text_file", {}, None)]
+
+
+# -- lines that could not be taken in for a reason of ours
+
+
+def test_giving_up_on_a_line_answers_a_request_once_and_nothing_else() -> None:
+    """Registered or not; one that has its answer gets no other."""
+    connection = agent()
+    line = b'{"jsonrpc":"2.0","id":"a","method":"session/new","params":{"cwd":"/","mcpServers":[]}}'
+    answer = json.loads(connection.give_up(line) or b"")
+    assert (answer["id"], answer["error"]["code"]) == ("a", -32603)
+    connection.receive_line(line)
+    assert json.loads(connection.give_up(line) or b"")["error"]["code"] == -32603
+    assert connection.give_up(line) is None
+    for other in (b"{", b"[]", b'{"jsonrpc":"2.0","method":"_x"}', b'{"jsonrpc":"2.0","id":0,"result":{}}'):
+        assert connection.give_up(other) is None
+    assert connection.give_up(LineTooLong(5)) is None
 
 
 # -- leniency: what is repaired is delivered repaired, with a warning

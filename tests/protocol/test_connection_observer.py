@@ -160,3 +160,17 @@ def test_a_policy_is_the_observers_too() -> None:
         prompt = {"method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}
         see(observer, CLIENT, {"id": 2, **prompt})
         assert findings(see(observer, CLIENT, {"id": 3, **prompt})) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "id_"),
+    [(b"nonsense", "null"), (b"[]", "null"), (b'{"jsonrpc":"1.0","id":"x","method":"initialize"}', '"x"')],
+)
+def test_the_error_for_a_line_that_is_no_message_is_no_answer_to_nobody(line: bytes, id_: str) -> None:
+    """One for each such line, from the other side only; whatever comes beyond that is a finding."""
+    observer = Connection(Role.OBSERVER)
+    observer.observe(Side.CLIENT, line + b"\n")
+    error = b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32600,"message":"m"}}\n' % id_.encode()
+    assert [event.verdict.reason for event in observer.observe(Side.CLIENT, error)] == ["response_unknown_id"]
+    assert observer.observe(Side.AGENT, error) == []
+    assert [event.verdict.reason for event in observer.observe(Side.AGENT, error)] == ["response_unknown_id"]

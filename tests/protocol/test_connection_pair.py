@@ -893,6 +893,16 @@ def test_a_prompt_cancelled_by_its_id_ends_either_way(pair: Pair, answer: dict[s
     assert pair.found == []
 
 
+def test_our_own_answer_to_a_prompt_cancelled_by_its_id_is_no_other_error(pair: Pair, wire: Any) -> None:
+    """R-166: `cancelled` or -32800. A peer's failure may have crossed the cancel."""
+    prompt = pair.prompt()
+    pair.tell(CLIENT, "$/cancel_request", {"requestId": prompt})
+    failure = RpcError(-32603, "m")
+    assert refused(partial(pair.agent.respond_error, prompt, failure), pair, wire) == "cancel_as_error"
+    pair.deliver(AGENT, wire.line(id=prompt, error={"code": -32603, "message": "m"}))
+    assert pair.found == []
+
+
 def test_a_peer_may_finish_a_prompt_cancelled_by_its_id(pair: Pair, wire: Any) -> None:
     """R-167: it may have been finished before the cancel was read."""
     prompt = pair.prompt()
@@ -1020,7 +1030,7 @@ def test_a_late_question_is_refused(pair: Pair, wire: Any) -> None:
 
 
 def test_the_answer_to_a_question_of_an_ended_turn_is_no_fault_of_the_client(pair: Pair, wire: Any) -> None:
-    """5.4, decision 14: the agent was at fault; any answer is accepted."""
+    """The agent was at fault; any answer is accepted."""
     prompt = pair.prompt()
     permission = pair.permission("c1", title="t")
     pair.deliver(AGENT, wire.line(id=prompt, result={"stopReason": "max_tokens"}))

@@ -45,7 +45,7 @@ def meant(definition: str, value: object) -> list[str]:
     ],
 )
 def test_the_discriminator_picks_the_branch(definition: str, value: object, expected: list[str]) -> None:
-    """types.md: choose the variant by its tag first, then the one for other tags, then the untagged one."""
+    """Choose the variant by its tag first, then the one for other tags, then the untagged one."""
     assert meant(definition, value) == expected
 
 

@@ -131,7 +131,7 @@ STAYS_INVALID = {
 def test_a_marked_fault_reads_as_the_protocol_says(
     definition: str, value: object, expected: object, notes: list[str]
 ) -> None:
-    """Leniency exactly as types.md marks it (E, S, N), and null read as {} (result: null)."""
+    """Leniency exactly as marked (E, S, N), and null read as {} (result: null)."""
     before = copy.deepcopy(value)
     assert not schema.is_valid(definition, value)
     assert read(definition, value) == (expected, notes)

@@ -1,4 +1,4 @@
-"""The method table against one written by hand from the protocol notes."""
+"""The method table against one written by hand from the protocol."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_without_modes_or_options_there_is_nothing_to_set() -> None:
 def test_a_value_is_one_of_its_option_and_of_its_kind(
     params: dict[str, Any], pointer: str | None, certain: bool
 ) -> None:
-    """R-123, decision 8; to an observer a newer list may have crossed, so it is only suspect."""
+    """R-123; to an observer a newer list may have crossed, so it is only suspect."""
     made = session(configOptions=[SELECT, GROUPS, EMPTY, SWITCH])
     found = list(judge_set_option(made, params, certain=certain))
     assert [verdict.where["path"] for verdict in found] == ([pointer] if pointer else [])

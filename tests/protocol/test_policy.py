@@ -10,6 +10,7 @@ import pytest
 
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.connection import Connection, Role
+from acp_agent.protocol.errors import LocalProtocolError
 from acp_agent.protocol.events import Event, ProtocolViolation, RequestReceived
 from acp_agent.protocol.machines.connection import ConnectionState
 from acp_agent.protocol.methods import Side
@@ -63,12 +64,17 @@ def test_queue_prompts_lets_a_second_prompt_wait(make_pair: Callable[..., Pair])
     pair.chunk()
     assert [pair.turn_states(id_) for id_ in (first, second)] == [{"streaming"}, {"pending"}]
     pair.end(first)
+    # To the reader it would be the first of the next turn; here nothing of the old one can follow its answer.
+    with pytest.raises(LocalProtocolError, match="before the answer to its prompt"):
+        pair.agent.notify("session/update", {"sessionId": "s1", "update": CHUNK})
+    pair.agent.conversation.begin_turn(second)
     pair.chunk()
     assert pair.turn_states(second) == {"streaming"}
     pair.cancel()
     fourth = pair.prompt()
     pair.end(third, "cancelled")
     pair.end(second, "cancelled")
+    pair.agent.conversation.begin_turn(fourth)
     pair.chunk()
     pair.end(fourth)
     assert pair.found == []
@@ -94,6 +100,7 @@ def test_any_authenticate_takes_every_method_id() -> None:
     assert taken(ask(agent(Policy(any_authenticate=True)), "authenticate", {"methodId": "unknown"}))
 
 
+CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
 BLOCKS = {
     "image": {"type": "image", "data": "", "mimeType": "image/png"},
     "audio": {"type": "audio", "data": "", "mimeType": "audio/wav"},
@@ -162,11 +169,13 @@ def test_reload_open_session_lets_an_idle_session_be_loaded_again(make_pair: Cal
 def test_served_makes_every_other_method_unknown() -> None:
     """What this side has no handler for is -32601, before its params are looked at; its own calls are free."""
     connection = agent(Policy(served=frozenset({"initialize", "session/new", "session/prompt"})))
-    for id_, method in enumerate(
-        ["session/list", "logout", "_x", "session/cancel", "authenticate"], start=20
-    ):
+    for id_, method in enumerate(["session/list", "logout", "_x", "authenticate"], start=20):
         refusal = error(ask(connection, method, {}, id_))
         assert (refusal["code"], refusal["data"]["reason"]) == (-32601, "method_unknown")
+    reasons = {"session/cancel": "notification_as_request", "fs/read_text_file": "method_unknown"}
+    for id_, (method, reason) in enumerate(reasons.items(), start=24):
+        refusal = error(ask(connection, method, {}, id_))
+        assert (refusal["code"], refusal["data"]["reason"]) == (-32601, reason)
     assert taken(ask(connection, "session/prompt", PROMPT, 30))
     assert connection.request("_own", {})[1]
 

@@ -10,8 +10,7 @@ import pytest
 from acp_agent.jsonrpc.errors import RpcError
 from acp_agent.protocol.errors import LocalProtocolError
 from acp_agent.protocol.events import NotificationReceived, RequestReceived, StreamEnded
-from acp_agent.protocol.methods import Side
-from acp_agent.protocol.resources import declares
+from acp_agent.protocol.methods import Side, declares
 
 if TYPE_CHECKING:
     from conftest import Pair
@@ -178,7 +177,7 @@ def test_an_elicitation_uses_a_mode_that_was_advertised(
     reason: str | None,
     code: int,
 ) -> None:
-    """R-224, R-225, decision 12."""
+    """R-224, R-225."""
     pair = make_pair()
     pair.initialise(client={} if advertised is None else {"elicitation": advertised})
     pair.new_session()

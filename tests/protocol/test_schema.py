@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acp_agent import bundled
 from acp_agent.protocol import schema
 
 CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hello"}}
@@ -89,7 +90,7 @@ def test_an_enormously_nested_free_member_is_a_matter_of_the_codec() -> None:
     ],
 )
 def test_the_range_of_an_integer_format_is_asserted(value: object, valid: bool) -> None:
-    """types.md: `format` is part of the contract; 1.0 counts as an integer."""
+    """`format` is part of the contract; 1.0 counts as an integer."""
     assert schema.is_valid("UsageUpdate", {"used": value, "size": 1}) is valid
 
 
@@ -112,7 +113,7 @@ def test_a_piece_of_a_schema_decides_too() -> None:
 
 def test_a_bundled_file_of_another_room_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configuration and scripts are checked against bundled schemas as well."""
-    monkeypatch.setattr(schema, "load", lambda path: {"type": "string"} if path == "some.json" else {})
+    monkeypatch.setattr(bundled, "load", lambda path: {"type": "string"} if path == "some.json" else {})
     monkeypatch.setattr(schema, "_compiled", {})
     assert schema.is_valid_document("some.json", "x")
     assert not schema.is_valid_document("some.json", 1)

@@ -60,7 +60,9 @@ def test_every_slug_that_is_made_is_in_the_table_and_every_one_in_the_table_is_m
     made: set[str] = set()
     for path in [*(CHECKOUT / "acp_agent/protocol").glob("*.py"), CHECKOUT / "acp_agent/jsonrpc/messages.py"]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and node.value in REASONS and path.name != "verdicts.py":
+            # Those two name slugs to say what they mean, which makes none.
+            names_them = path.name in {"verdicts.py", "rules.py"}
+            if isinstance(node, ast.Constant) and node.value in REASONS and not names_them:
                 made.add(node.value)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 is_maker = node.func.id in {"violation", "inferred", "suspect", "warning", "make"}

@@ -109,6 +109,14 @@ def test_the_deepest_arguments_that_pass_can_be_sent_on() -> None:
     assert orjson.dumps({"params": {"update": {"rawInput": value}}})
 
 
+@pytest.mark.parametrize("number", ["1e300", "18446744073709551616", "9223372036854775808.0"])
+def test_a_whole_float_becomes_an_integer_only_if_a_message_can_hold_it(number: str) -> None:
+    """Arguments go out again, and orjson writes integers of 64 bits only."""
+    _, value = REGISTRY.parse("read_file", f'{{"path": "a", "offset": {number}, "limit": 3.0}}')
+    assert orjson.dumps(value)
+    assert repr(value["limit"]) == "3"
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()

@@ -87,6 +87,8 @@ def test_a_last_line_cut_short_is_left_out(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4])
     records, complete = read(path)
     assert ([record.data for record in records], complete) == ([b"one"], False)
+    path.write_bytes(path.read_bytes().partition(b"\n")[0])
+    assert read(path) == ([], False)
 
 
 def test_at_its_limit_the_recording_stops_and_says_so(tmp_path: Path) -> None:
@@ -111,6 +113,20 @@ def test_at_its_limit_the_recording_stops_and_says_so(tmp_path: Path) -> None:
         (b'HEADER{"t":1,"dir":"X","text":"a"}\n', "line 2 is not a record of a trace"),
         (b'HEADER{"t":1,"dir":"C>A","base64":"?"}\n', "line 2 is not a record of a trace"),
         (b'HEADER{"t":true,"dir":"C>A","text":"a"}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":1,"dir":"C>A","text":5}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":1,"dir":"C>A","text":""}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":1,"dir":"C>A","base64":""}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":1,"dir":"C>A","base64":"\xc3\xa9"}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":1,"dir":["C>A"],"text":"a"}\n', "line 2 is not a record of a trace"),
+        (b'HEADER{"t":-1,"dir":"C>A","text":"a"}\n', "line 2 is not a record of a trace"),
+        (
+            b'{"format":"acp-trace","version":1,"started":"2026-08-22T09:30:00","programs":{}}\n',
+            "line 1 has no start time",
+        ),
+        (
+            b'{"format":"acp-trace","version":1,"started":"0001-01-01T00:00:00+05:00","programs":{}}\n',
+            "line 1 has no start time",
+        ),
         (b"HEADER" + b"x" * 600_000 + b"\n", "line 2 is longer than any record of a trace"),
     ],
 )

@@ -7,8 +7,9 @@ from typing import Any
 
 from acp_agent.harness import login
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import ClientGone, NotApplicable, NotExercised
 from acp_agent.harness.scenario import Offer, scenario
-from acp_agent.harness.stage import ClientGone, NotApplicable, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ClientRequest
 
 _LOGIN_NEEDED = -32000

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import cancel_after, on_end, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import CANCEL_S, StagedTurn
 
 _STOP = "Press Stop once you see something happen, then send another message."

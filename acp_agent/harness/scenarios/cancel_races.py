@@ -8,15 +8,18 @@ from __future__ import annotations
 from typing import Final
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import cancel_after, on_end, scenario
 from acp_agent.harness.scenarios.cancel import goes_on
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.scenarios.misbehaviour import prompted_again, same_process
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import CANCEL_S, StagedTurn
 
 _STOP: Final = "Press Stop as soon as text appears, then send another message."
 _GO_ON: Final = on_end("prompt", text="Go on, please.")
-_CROSSING_S: Final = 5.0
-_PATIENCE_S: Final = 20.0
+_AND_ON: Final = "and on, "
+_CROSSING_S: Final = 10.0
+_PATIENCE_S: Final = 30.0
 """How long a client may wait for the end of a turn that it has cancelled."""
 
 _STREAM_S: Final = 0.25
@@ -78,12 +81,6 @@ async def crosses_a_permission(stage: Stage) -> None:
     turn.end()
 
 
-def _same_process(after: Aftermath) -> None:
-    if not after.notes.get("prompted again") and after.lives > 1:
-        saw = f"the agent was started {after.lives} times"
-        after.check("R-305", False, "the next prompt in the same process of the agent", saw)
-
-
 @scenario(
     "cancel/internal-error-instead",
     "A cancelled prompt is answered with -32603, because the abort broke something",
@@ -91,26 +88,19 @@ def _same_process(after: Aftermath) -> None:
     user=(cancel_after("tool_call:1"), _GO_ON),
     ask=_STOP,
     survives=("R-305",),
-    aftermath=_same_process,
+    aftermath=same_process,
 )
 async def internal_error_instead(stage: Stage) -> None:
     turn = await stage.prompt()
     turn.tool_call("t", "A tool", kind="execute", status="in_progress")
     await turn.cancel()
     turn.fail(-32603, "Internal error", {"details": "AbortError: the operation was aborted"}, on_purpose=True)
-    try:
-        second = await stage.prompt()
-    except ClientGone:
-        stage.not_exercised("R-305", "the client ended without another prompt")
-        return
-    stage.note("prompted again", True)
-    stage.check("R-305", True, "another prompt after the error", "it came", second.request.number)
-    second.end()
+    await prompted_again(stage)
 
 
 def _second_turn_whole(after: Aftermath) -> None:
     if after.notes.get("second turn"):
-        after.check_shown_whole("R-308", turn=2)
+        after.check_shown_whole("R-308", turn=2, crossing=_AND_ON)
     else:
         after.not_exercised("R-308", "there was no second turn in this process")
 
@@ -123,7 +113,6 @@ def _second_turn_whole(after: Aftermath) -> None:
     user=(cancel_after("chunk:1"), _GO_ON),
     ask="Press Stop once text appears. When nothing comes of it, do what your client offers: send another message, "
     "close the session, or restart the agent.",
-    deadline_s=45,
     aftermath=_second_turn_whole,
 )
 async def ignored(stage: Stage) -> None:
@@ -133,6 +122,9 @@ async def ignored(stage: Stage) -> None:
     expected = "the client can be used again, though the cancel is ignored"
     try:
         second = await _prompt_while_streaming(stage, turn)
+        if second is None:
+            # Who answers this, and has done nothing before, had the time for it.
+            await stage.barrier()
     except ClientGone:
         stage.check("R-305", True, expected, "it has given the agent up")
         return
@@ -143,14 +135,19 @@ async def ignored(stage: Stage) -> None:
     if second is not None:
         stage.note("second turn", True)
         second.say("A new turn, ")
-        await stage.check_alive("R-305", after="the late answer to a cancelled prompt")
+        try:
+            await stage.check_alive("R-305", after="the late answer to a cancelled prompt")
+        except ClientGone:
+            wanted = "the client goes on with its second turn after the late answer to the first"
+            stage.check("R-305", False, wanted, "it closed the connection")
+            raise
         second.say("to its end.")
         second.end()
 
 
 async def _prompt_while_streaming(stage: Stage, turn: StagedTurn) -> StagedTurn | None:
     """Stream on until the client has had enough: its next prompt, if it sends one."""
-    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "and on, "}}
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": _AND_ON}}
     for _ in range(int(_PATIENCE_S / _STREAM_S)):
         turn.update(chunk, on_purpose=True)
         try:

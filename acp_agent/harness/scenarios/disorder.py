@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import choose, on_end, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ALLOW_OR_REJECT
 from acp_agent.jsonrpc import codec
 
@@ -209,7 +210,10 @@ async def permission_out_of_turn(stage: Stage) -> None:
     if not answer.arrived:
         stage.withdraw(asked)
         answer = await asked.answer()
-    stage.check("R-016", answer.arrived, "an answer, be it a choice or an error", answer)
+    if stage.narrates and not answer.arrived:
+        stage.not_exercised("R-016", "nobody has answered the question")
+    else:
+        stage.check("R-016", answer.arrived, "an answer, be it a choice or an error", answer)
     second = await stage.prompt()
     stage.check("R-304", True, "another prompt", "it came", second.request.number)
     second.end()

@@ -13,7 +13,7 @@ from acp_agent.harness.scenario import Offer, cancel_after, on_permission, on_st
 from acp_agent.harness.stage import Stage
 from acp_agent.jsonrpc import codec
 
-_NOTICE_S: Final = 15.0
+_NOTICE_S: Final = 60.0
 _DEATH: Final = "the agent's death"
 
 

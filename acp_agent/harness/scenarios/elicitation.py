@@ -34,6 +34,7 @@ _FILLED_IN: Final = {
 }
 _EVIL_PATTERN: Final = "^(([a-z])+.)+[A-Z]([a-z])+$"
 _EVIL_TEXT: Final = "a" * 60
+_ODD_IDS: Final = ('an id/with "quotes"\\ и é字 {}', "0")
 _ONE_FIELD: Final = {"type": "object", "properties": {"name": {"type": "string"}}}
 
 
@@ -206,9 +207,13 @@ async def unknown_mode(stage: Stage) -> None:
         stage.check(
             "R-225", answer.code in codes, f"the error {wanted} for a mode that is not advertised", answer
         )
-        stage.check(
-            "R-245", not answer.is_result, "no question in a mode the client knows nothing of", answer
-        )
+        if answer.code is not None or answer.member("action") == "accept":
+            stage.check(
+                "R-245", not answer.is_result, "no question in a mode the client knows nothing of", answer
+            )
+        else:
+            # Who declines or cancels need not have asked anybody.
+            stage.not_exercised("R-245", "that something was asked in an unknown mode is not to be seen")
     turn.end()
 
 
@@ -232,6 +237,29 @@ async def completed(stage: Stage) -> None:
             stage.notify("elicitation/complete", {"elicitationId": "e-2"}, on_purpose=True)
         await stage.check_alive("R-243", after="a completion that is told twice")
         stage.check_silent("R-243", since, "elicitation/complete")
+    turn.end()
+
+
+@scenario(
+    "elicitation/odd-id",
+    "The id of an address has blanks, quotes, slashes and letters of three alphabets, and is completed by it",
+    rules=("R-236", "R-241"),
+    needs=_URL,
+    user=(on_elicitation("decline"), on_elicitation("decline")),
+    ask="Decline to open the addresses, both times.",
+    survives=("R-241",),
+)
+async def odd_id(stage: Stage) -> None:
+    turn = await stage.prompt()
+    async with _page() as (url, _):
+        for id_ in _ODD_IDS:
+            params = {"mode": "url", "message": "Please log in.", "url": url, "elicitationId": id_}
+            answer = await turn.call("elicitation/create", **params).answer(60.0 if stage.narrates else 10.0)
+            _check_action(stage, answer, "decline", "cancel")
+            stage.check("R-241", answer.is_result, "an answer as for any other id", answer)
+            since = stage.notify("elicitation/complete", {"elicitationId": id_}, on_purpose=True)
+            await stage.check_alive("R-241", after="the completion of an odd id")
+            stage.check_silent("R-241", since, "the completion of an odd id")
     turn.end()
 
 

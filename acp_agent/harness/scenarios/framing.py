@@ -38,7 +38,6 @@ async def byte_by_byte(stage: Stage) -> None:
     rules=("R-312",),
     display_rules=("R-308",),
     survives=("R-312",),
-    deadline_s=60,
     aftermath=lambda after: after.check_shown_whole("R-308"),
 )
 async def line_of_16_mib(stage: Stage) -> None:

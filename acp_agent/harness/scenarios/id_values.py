@@ -140,7 +140,7 @@ async def the_clients_next(stage: Stage) -> None:
     first = turn.id if isinstance(turn.id, int) else 1
     await _probe(stage, *range(first + 1, first + 6))
     turn.end()
-    second = await stage.prompt()
+    second = await stage.prompt(or_breaks=None if stage.narrates else "R-304")
     stage.check("R-304", True, "a second prompt", "it came", second.request.number)
     await _probe(stage, *range(first + 1, first + 6))
     second.say("The answer to the second prompt.")

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scenario import Offer, on_start, scenario
-from acp_agent.harness.stage import PROMPT_S, NotExercised, Stage
+from acp_agent.harness.stage import PROMPT_S, Stage
 from acp_agent.harness.turn import ClientRequest
 
 _LISTS: Final = Offer(capabilities={"sessionCapabilities": {"list": {}}})

@@ -9,8 +9,9 @@ import itertools
 from typing import Any, Final
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import ClientGone, NotExercised
 from acp_agent.harness.scenario import Offer, cancel_after, on_end, on_start, scenario
-from acp_agent.harness.stage import ClientGone, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import StagedTurn
 
 _OLD: Final = "session/of yesterday?#1"
@@ -18,7 +19,7 @@ _LOADS: Final = Offer(capabilities={"loadSession": True})
 _RESUMES: Final = Offer(capabilities={"sessionCapabilities": {"resume": {}}})
 _CLOSES: Final = Offer(capabilities={"sessionCapabilities": {"close": {}}})
 _MOST_ATTEMPTS: Final = 5
-_PATIENCE_S: Final = 20.0
+_PATIENCE_S: Final = 30.0
 _HISTORY: Final = (
     ("user_message_chunk", "What is one and one? "),
     ("agent_message_chunk", "One and one "),
@@ -271,7 +272,6 @@ _close_scenario(
     plays=("session/close",),
     user=(cancel_after("chunk:1"), on_end("close"), on_end("new"), on_end("prompt", text="And now?")),
     ask="Press Stop once text appears. It is ignored: close the session, make another, and send a message there.",
-    deadline_s=60,
 )
 async def in_a_turn(stage: Stage) -> None:
     turn = await stage.prompt()

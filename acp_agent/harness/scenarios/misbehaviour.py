@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import ClientGone
 from acp_agent.harness.scenario import cancel_after, on_end, scenario
-from acp_agent.harness.stage import ClientGone, Stage
+from acp_agent.harness.stage import Stage
 
 
 @scenario(
@@ -48,10 +49,24 @@ async def late_update(stage: Stage) -> None:
     second.end()
 
 
-def _same_process(after: Aftermath) -> None:
-    if not after.notes.get("prompted again") and after.lives > 1:
+def same_process(after: Aftermath) -> None:
+    """R-305: who has left the agent because of an error and then starts it again takes a stop for a crash."""
+    if after.notes.get("left after the error") and after.lives > 1:
         saw = f"the agent was started {after.lives} times"
         after.check("R-305", False, "the next prompt in the same process of the agent", saw)
+
+
+async def prompted_again(stage: Stage) -> None:
+    """The next prompt, after an error in answer to a cancelled one."""
+    try:
+        turn = await stage.prompt()
+    except ClientGone:
+        stage.note("left after the error", True)
+        stage.not_exercised("R-305", "the client ended without another prompt")
+        return
+    stage.check("R-305", True, "another prompt after the error", "it came", turn.request.number)
+    turn.say("Gladly.")
+    turn.end()
 
 
 @scenario(
@@ -61,19 +76,11 @@ def _same_process(after: Aftermath) -> None:
     user=(cancel_after("chunk:2"), on_end("prompt", text="Go on, please.")),
     ask="Press Stop once text appears, then send another message.",
     survives=("R-305",),
-    aftermath=_same_process,
+    aftermath=same_process,
 )
 async def error_instead_of_cancelled(stage: Stage) -> None:
     turn = await stage.prompt()
     turn.say_all(("One, ", "two, ", "three."))
     await turn.cancel()
     turn.fail(-32800, "Request cancelled", on_purpose=True)
-    try:
-        second = await stage.prompt()
-    except ClientGone:
-        stage.not_exercised("R-305", "the client ended without another prompt")
-        return
-    stage.note("prompted again", True)
-    stage.check("R-305", True, "another prompt after the error", "it came", second.request.number)
-    second.say("Gladly.")
-    second.end()
+    await prompted_again(stage)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import NotApplicable, NotExercised
 from acp_agent.harness.scenario import Offer, on_end, on_ready, scenario
 from acp_agent.harness.scenarios import shown
-from acp_agent.harness.stage import NotApplicable, NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ClientRequest
 
 _MODES: dict[str, Any] = {

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from acp_agent.harness.asked import Answer, Asked
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scenario import cancel_after, choose, on_permission, scenario
 from acp_agent.harness.scratch import scratch
-from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import StagedTurn
 
 _UNANSWERED: Final = "Do not answer the question; the agent takes it back by itself."
 _CHOICE_S: Final = 3.0
 _CANCELLED: Final = -32800
+_STILL_ASKED: Final = (
+    "the client lets $/cancel_request pass, as it may (R-162), and its user has not answered"
+)
 
 
 async def _left_open(stage: Stage, rule: str) -> tuple[StagedTurn, Asked]:
@@ -24,6 +28,20 @@ async def _left_open(stage: Stage, rule: str) -> tuple[StagedTurn, Asked]:
     if asked.is_answered:
         raise NotExercised("the permission request was answered, not left open")
     return turn, asked
+
+
+async def _withdrawn(stage: Stage, asked: Asked, *rules: str) -> Answer:
+    """The answer to a request that the agent takes back.
+
+    Anybody may ignore that (R-162). The user was told not to answer, so where nothing comes the question may well
+    stand: these rules are not exercised then.
+    """
+    stage.withdraw(asked)
+    answer = await asked.answer()
+    if not answer.arrived:
+        for rule in rules:
+            stage.not_exercised(rule, _STILL_ASKED)
+    return answer
 
 
 def _ends_well(answer: Answer) -> bool:
@@ -41,13 +59,13 @@ def _ends_well(answer: Answer) -> bool:
 )
 async def withdrawn(stage: Stage) -> None:
     turn, asked = await _left_open(stage, "R-304")
-    stage.withdraw(asked)
-    answer = await asked.answer()
-    legal = answer.is_result or answer.code == _CANCELLED
-    stage.check("R-166", legal, "an answer all the same: a result or -32800", answer)
+    answer = await _withdrawn(stage, asked, "R-166", "R-170")
+    if answer.arrived:
+        legal = answer.is_result or answer.code == _CANCELLED
+        stage.check("R-166", legal, "an answer all the same: a result or -32800", answer)
     if answer.outcome == "selected":
         stage.not_exercised("R-170", "the permission was answered before it could be withdrawn")
-    else:
+    elif answer.arrived:
         stage.check("R-170", _ends_well(answer), "the outcome cancelled, or -32800", answer)
     turn.tool_update("t", "failed")
     await stage.check_alive("R-304", after="a withdrawn permission request")
@@ -67,7 +85,10 @@ async def withdrawn_at_the_end(stage: Stage) -> None:
     turn.tool_update("t", "failed")
     turn.end(on_purpose=True)
     answer = await asked.answer()
-    stage.check("R-166", answer.arrived, "an answer to the request that was withdrawn", answer)
+    if stage.narrates and not answer.arrived:
+        stage.not_exercised("R-166", _STILL_ASKED)
+    else:
+        stage.check("R-166", answer.arrived, "an answer to the request that was withdrawn", answer)
 
 
 @scenario(
@@ -84,7 +105,10 @@ async def turn_ends_while_open(stage: Stage) -> None:
     if not answer.arrived:
         stage.withdraw(asked)
         answer = await asked.answer()
-    stage.check("R-016", answer.arrived, "one answer to the permission request, whatever it is", answer)
+    if stage.narrates and not answer.arrived:
+        stage.not_exercised("R-016", _STILL_ASKED)
+    else:
+        stage.check("R-016", answer.arrived, "one answer to the permission request, whatever it is", answer)
 
 
 @scenario(
@@ -121,12 +145,13 @@ async def update_while_open(stage: Stage) -> None:
     turn.tool_update("t", title="A tool, more exactly")
     turn.tool_update("t", "in_progress", on_purpose=True)
     await stage.check_alive("R-304", after="updates of a tool call whose permission is open")
-    stage.withdraw(asked)
-    answer = await asked.answer()
-    stage.check("R-016", answer.arrived, "an answer to the request, though the tool call went on", answer)
+    answer = await _withdrawn(stage, asked, "R-016")
+    if answer.arrived:
+        stage.check("R-016", True, "an answer to the request, though the tool call went on", answer)
     await stage.barrier()
-    once = len(asked.answers) <= 1
-    stage.check("R-016", once, "no more than one answer", f"{len(asked.answers)} answers")
+    if asked.is_answered:
+        once = len(asked.answers) == 1
+        stage.check("R-016", once, "no more than one answer", f"{len(asked.answers)} answers")
     turn.tool_update("t", "failed", on_purpose=True)
     turn.end()
 
@@ -187,12 +212,12 @@ async def no_options(stage: Stage) -> None:
     asked = turn.ask_permission("t", ())
     answer = await asked.answer(_CHOICE_S)
     if not answer.arrived:
-        # A person may be looking at an empty question; the request can be taken back, and then it must be answered.
-        stage.withdraw(asked)
-        answer = await asked.answer()
-    stage.check("R-016", answer.arrived, "an answer: an error, or the outcome cancelled", answer)
-    stage.check("R-175", answer.outcome != "selected", "no choice where nothing is offered", answer)
-    await stage.check_alive("R-016", after="a question without options")
+        # A person may be looking at an empty question.
+        answer = await _withdrawn(stage, asked, "R-016", "R-175")
+    if answer.arrived:
+        stage.check("R-016", True, "an answer: an error, or the outcome cancelled", answer)
+        stage.check("R-175", answer.outcome != "selected", "no choice where nothing is offered", answer)
+        await stage.check_alive("R-016", after="a question without options")
     turn.tool_update("t", "failed")
     turn.end()
 

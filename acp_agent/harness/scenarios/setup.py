@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from acp_agent.harness.aftermath import Aftermath
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scenario import Offer, Step, on_end, on_ready, on_start, scenario
 from acp_agent.harness.scenarios import shown
-from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import ClientRequest
 from acp_agent.protocol.rules import RULES
 

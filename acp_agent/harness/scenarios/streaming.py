@@ -46,7 +46,6 @@ async def two_thousand_letters(stage: Stage) -> None:
     rules=("R-304",),
     display_rules=("R-308",),
     survives=("R-304",),
-    deadline_s=45,
     aftermath=lambda after: after.check_shown_whole("R-308"),
 )
 async def burst_of_5_mib(stage: Stage) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_agent.harness.asked import Answer
+from acp_agent.harness.endings import NotExercised
 from acp_agent.harness.scenario import on_end, scenario
 from acp_agent.harness.scratch import scratch
-from acp_agent.harness.stage import NotExercised, Stage
+from acp_agent.harness.stage import Stage
 from acp_agent.harness.turn import StagedTurn
 
 _NEEDS: Final = ("terminal",)
@@ -124,7 +125,7 @@ async def exit_code(stage: Stage) -> None:
 )
 async def while_it_runs(stage: Stage) -> None:
     turn = await stage.prompt()
-    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 60")
+    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 300")
     output = await terminal.output_with("started", stage)
     stage.check("R-218", "started" in _text(output), "the output there is", output)
     running = output.is_result and output.member("exitStatus") is None
@@ -152,7 +153,7 @@ async def while_it_runs(stage: Stage) -> None:
 )
 async def kill(stage: Stage) -> None:
     turn = await stage.prompt()
-    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 60")
+    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 300")
     await terminal.output_with("started", stage)
     killed = await terminal.ask("kill")
     stage.check("R-220", killed.is_result, "success of terminal/kill", killed)
@@ -188,12 +189,15 @@ async def release(stage: Stage) -> None:
         stage.check("R-222", released.is_result, "success of terminal/release", released)
         still = await _still_beats(stage, beats)
         stage.check("R-222", not still, "the end of the command", "it runs on" if still else "it has ended")
-    for method in ("output", "wait_for_exit", "kill", "release"):
-        params = {"sessionId": turn.session_id, "terminalId": terminal.id}
+    params = {"sessionId": turn.session_id, "terminalId": terminal.id}
+    # The id is no good for other methods; that it cannot be released once more is nowhere said.
+    for method in ("output", "wait_for_exit", "kill"):
         answer = await stage.call(f"terminal/{method}", params, on_purpose=True).answer()
         stage.check(
             "R-222", answer.code is not None, f"an error for terminal/{method} after the release", answer
         )
+    again = await stage.call("terminal/release", params, on_purpose=True).answer()
+    stage.check("R-222", again.arrived, "an answer to terminal/release after the release", again)
     turn.end()
 
 
@@ -233,7 +237,7 @@ def _size(path: Path) -> int:
 )
 async def released_while_waiting(stage: Stage) -> None:
     turn = await stage.prompt()
-    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 60")
+    terminal = await _create(stage, turn, _SHELL, "-c", "echo started; exec sleep 300")
     await terminal.output_with("started", stage)
     waiting = turn.call("terminal/wait_for_exit", terminalId=terminal.id)
     await stage.check_alive("R-219", after="terminal/wait_for_exit for a command that runs")
@@ -308,7 +312,6 @@ def _told(output: Answer) -> list[Any]:
     needs=_NEEDS,
     ask=_ASK,
     survives=("R-216",),
-    deadline_s=60,
 )
 async def truncation(stage: Stage) -> None:
     turn = await stage.prompt()

@@ -27,12 +27,6 @@ class TurnState(StrEnum):
     FAILED = "failed"
 
 
-ACTIVE_TURN_STATES = frozenset(
-    {TurnState.PENDING, TurnState.STREAMING, TurnState.AWAITING_PERMISSION, TurnState.RUNNING_TOOL}
-)
-"""The states in which the prompt still waits for its answer."""
-
-
 class TurnEvent(StrEnum):
     """What moves a turn. The facts given are those after the event: a call it adds is already counted."""
 

@@ -52,8 +52,11 @@ def test_a_turn_that_ended_before_the_cancel_was_sent_proves_nothing(
 
 
 @pytest.mark.parametrize("way", ["close", "new", "leave", "prompt"])
-def test_an_ignored_cancel_may_be_answered_by_any_means(play: Any, way: str) -> None:
+def test_an_ignored_cancel_may_be_answered_by_any_means(
+    play: Any, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R-305: close the session, open another, give the agent up, or simply send the next prompt."""
+    monkeypatch.setattr(cancel_races, "_PATIENCE_S", 1.0)
 
     async def script(puppet: Any) -> None:
         turn = await _started(puppet)
@@ -73,6 +76,36 @@ def test_an_ignored_cancel_may_be_answered_by_any_means(play: Any, way: str) -> 
 
     result = play("cancel/ignored", script, records=True)
     assert "R-305" not in result.failed_rules
+
+
+def test_who_takes_the_late_answer_for_the_end_of_the_next_turn_is_found(play: Any) -> None:
+    """R-305: an answer belongs to the request of its id."""
+
+    async def script(puppet: Any) -> None:
+        turn = await _started(puppet)
+        puppet.notify("session/cancel", {"sessionId": puppet.session})
+        second = asyncio.create_task(puppet.prompt("Go on."))
+        await turn
+        second.cancel()
+
+    assert play("cancel/ignored", script).failed_rules == ("R-305",)
+
+
+@pytest.mark.parametrize(
+    ("before", "ok"), [("", True), ("and on, ", True), ("and on, and on, ", True), ("x", False)]
+)
+def test_what_crossed_the_next_prompt_may_be_shown_in_its_turn(play: Any, before: str, ok: bool) -> None:
+    """R-308: the order on the wire does not settle whose text it is."""
+
+    async def script(puppet: Any) -> None:
+        turn = await _started(puppet)
+        puppet.notify("session/cancel", {"sessionId": puppet.session})
+        await puppet.prompt("Go on.")
+        await turn
+        puppet.shown = [{"kind": "end", "turn": 2, "text": f"{before}A new turn, to its end."}]
+
+    result = play("cancel/ignored", script, records=True)
+    assert (result.failed_rules == (), "R-308" in result.failed_rules) == (ok, not ok)
 
 
 def test_waiting_without_end_is_found(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:

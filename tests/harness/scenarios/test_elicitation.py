@@ -49,6 +49,36 @@ def test_a_client_without_elicitations_may_not_know_the_method(play: Any, code: 
 
 
 @pytest.mark.parametrize(
+    ("action", "broken"),
+    [("accept", ("R-225", "R-245")), ("decline", ("R-225",)), ("cancel", ("R-225",))],
+)
+def test_only_who_accepts_an_unknown_mode_has_taken_it_for_a_known_one(
+    play: Any, action: str, broken: tuple[str, ...]
+) -> None:
+    """R-245: a client that closes the question by itself, with the wrong answer, need not have asked anybody."""
+    result = play("elicitation/unknown-mode", replies({"result": {"action": action}}, **FORMS))
+    assert result.failed_rules == broken
+
+
+@pytest.mark.parametrize("refused", [0, 1])
+def test_an_id_of_any_form_is_answered_as_any_other(play: Any, refused: int) -> None:
+    """R-241: opaque; the second one looks like a number."""
+    asked: list[str] = []
+
+    def answer(params: Any) -> Any:
+        asked.append(params["elicitationId"])
+        error = {"error": {"code": -32602, "message": "no id"}}
+        return error if len(asked) == refused + 1 else {"result": {"action": "decline"}}
+
+    def declines(params: Any) -> Any:
+        return {"result": {"action": "decline"}}
+
+    assert play("elicitation/odd-id", replies(declines, **URLS)).verdict is Verdict.PASS
+    assert "R-241" in play("elicitation/odd-id", replies(answer, **URLS)).failed_rules
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
     "answer", [{"action": "accept", "content": {"name": "a"}}, {"action": "decline"}, {"action": "cancel"}]
 )
 @pytest.mark.parametrize("name", ["catastrophic-pattern", "unknown-field"])

@@ -58,6 +58,24 @@ def test_a_client_that_answers_at_once_is_not_blamed(play: Any, scenario: str) -
     assert (result.verdict, result.failed_rules) == (Verdict.NOT_EXERCISED, ())
 
 
+@pytest.mark.parametrize("scenario", ["permission/withdrawn", "permission/update-while-open"])
+def test_who_lets_a_withdrawal_pass_owes_no_answer_that_its_user_has_not_given(
+    play: Any, scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R-162: $/cancel_request may be ignored; the answer at the end of the turn comes too late for this script."""
+    monkeypatch.setattr("acp_agent.harness.asked.Asked.answer.__defaults__", (0.05,))
+
+    async def ignores(puppet: Any) -> None:
+        puppet.holds.add(PERMISSION)
+        await puppet.hello()
+        await puppet.open()
+        await puppet.prompt()
+
+    result = play(scenario, ignores)
+    assert (result.verdict, result.failed_rules) == (Verdict.NOT_EXERCISED, ())
+    assert "R-162" in result.reason
+
+
 @pytest.mark.parametrize("answer", [CANCELLED, STOPPED, {"error": {"code": -32602, "message": "no options"}}])
 def test_nothing_to_choose_may_be_cancelled_or_refused(play: Any, answer: Any) -> None:
     """R-016, R-175: there is no option to select."""

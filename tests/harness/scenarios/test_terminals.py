@@ -120,3 +120,48 @@ def test_a_cut_keeps_whole_characters_of_the_end(play: Any, limit: int, kept: st
         await puppet.prompt()
 
     assert play("terminal/truncation", script).failed_rules == (() if right else ("R-216",))
+
+
+@pytest.mark.parametrize("again", [{"result": {}}, {"error": {"code": -32002, "message": "no terminal"}}])
+@pytest.mark.parametrize(("method", "broken"), [(None, ()), ("terminal/kill", ("R-222",))])
+def test_a_second_release_may_succeed_and_nothing_else_after_it(
+    play: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    again: Any,
+    method: str | None,
+    broken: tuple[str, ...],
+) -> None:
+    """R-222: the id is invalid for the other methods of a terminal. method: one that a wrong client still serves."""
+    released: list[str] = []
+
+    async def beats(*_: Any) -> bool:
+        return not released
+
+    monkeypatch.setattr(terminals, "_beats", beats)
+    monkeypatch.setattr(terminals, "_still_beats", beats)
+
+    def serve(name: str, before: Any) -> Any:
+        def answer(params: Any) -> Any:
+            after = (
+                {"result": {}} if name == method else {"error": {"code": -32002, "message": "no terminal"}}
+            )
+            return after if released else before
+
+        return answer
+
+    def release(params: Any) -> Any:
+        released.append(params["terminalId"])
+        return again if len(released) > 1 else {"result": {}}
+
+    async def script(puppet: Any) -> None:
+        puppet.answers["terminal/create"] = {"result": {"terminalId": "t"}}
+        for name in ("terminal/output", "terminal/wait_for_exit", "terminal/kill"):
+            puppet.answers[name] = serve(name, {"result": {}})
+        puppet.answers["terminal/release"] = release
+        await puppet.hello(terminal=True)
+        await puppet.open(str(tmp_path))
+        await puppet.prompt()
+
+    result = play("terminal/release", script)
+    assert (result.verdict, result.failed_rules) == (Verdict.FAIL if broken else Verdict.PASS, broken)
