@@ -41,8 +41,7 @@ from acp_agent.jsonrpc.messages import RequestId
 from acp_agent.protocol.conversation import Conversation
 from acp_agent.protocol.events import Event, NotificationReceived, RequestReceived
 from acp_agent.protocol.machines.connection import ConnectionState
-from acp_agent.protocol.methods import METHODS, Side, gate_is_open
-from acp_agent.protocol.resources import declares
+from acp_agent.protocol.methods import METHODS, Side, declares, gate_is_open
 from acp_agent.protocol.sessions import Permission, Session, SessionStatus, Turn
 
 PING: Final = "_acp_agent/fuzz"
