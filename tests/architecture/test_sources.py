@@ -13,12 +13,6 @@ if TYPE_CHECKING:
 LONGEST_MODULE_LINES = 500
 
 HARNESS_MODULES = (
-    "scenarios.forward",
-    "scenarios.framing",
-    "scenarios.handshake",
-    "scenarios.ids",
-    "scenarios.misbehaviour",
-    "scenarios.permission",
     "serve",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {
