@@ -97,7 +97,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     jobs = 2 * (os.cpu_count() or 1)
     run_.add_argument("--jobs", metavar="N", type=int, default=jobs, help=f"how many at once ({jobs})")
     run_.add_argument("--report", metavar="DIR", type=Path, help="where the report goes")
-    run_.add_argument("--timeout", metavar="S", type=float, default=90.0, help="seconds for each run (90)")
+    seconds = "seconds for each run, more only while its agent runs (90)"
+    run_.add_argument("--timeout", metavar="S", type=float, default=90.0, help=seconds)
 
     list_ = commands.add_parser("list", help="list the scenarios")
     _add_choice(list_)

@@ -41,9 +41,8 @@ class ClientRequest:
 
     def respond(self, result: Any, *, on_purpose: bool = False) -> int:
         """Answer with a result; returns the answer's number."""
-        self.is_answered = True
         message = {"jsonrpc": "2.0", "id": self.id, "result": result}
-        return self._stage.answer(self, message, on_purpose=on_purpose)
+        return self._answer(message, on_purpose=on_purpose)
 
     def answer_line(self, result: Any) -> bytes:
         """The answer as a line, for a script that writes it itself: from now on it counts as given."""
@@ -52,10 +51,14 @@ class ClientRequest:
 
     def fail(self, code: int, message: str = "failed", data: Any = None, *, on_purpose: bool = False) -> int:
         """Answer with an error."""
-        self.is_answered = True
         error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-        answer = {"jsonrpc": "2.0", "id": self.id, "error": error}
-        return self._stage.answer(self, answer, on_purpose=on_purpose)
+        return self._answer({"jsonrpc": "2.0", "id": self.id, "error": error}, on_purpose=on_purpose)
+
+    def _answer(self, message: dict[str, Any], *, on_purpose: bool) -> int:
+        number = self._stage.answer(self, message, on_purpose=on_purpose)
+        # Not before: an answer that is illegal now is still owed.
+        self.is_answered = True
+        return number
 
 
 class StagedTurn:

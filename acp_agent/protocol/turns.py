@@ -200,7 +200,9 @@ def apply_permission_answer(permission: Permission, result: dict[str, Any] | Non
     if permission.withdrawn:
         return
     outcome = result["outcome"] if result is not None else {}
-    kind = permission.options.get(outcome.get("optionId", ""), "")
+    # Beside another outcome it is a stranger: of any type, and it selects nothing.
+    chosen = outcome["optionId"] if outcome.get("outcome") == "selected" else ""
+    kind = permission.options.get(chosen, "")
     _close_permission(permission, granted=kind.startswith("allow"))
 
 

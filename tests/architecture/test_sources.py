@@ -12,15 +12,6 @@ if TYPE_CHECKING:
 
 LONGEST_MODULE_LINES = 500
 
-HARNESS_MODULES = (
-    "scenarios.forward",
-    "scenarios.framing",
-    "scenarios.handshake",
-    "scenarios.ids",
-    "scenarios.misbehaviour",
-    "scenarios.permission",
-    "serve",
-)
 FUZZING_MODULES = (
     "agent_target",
     "answers",
@@ -33,9 +24,6 @@ FUZZING_MODULES = (
     "tried",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {
-    f"acp_agent.harness.{name}": "tests/harness/test_matrix.py: whole clients, right and wrong, use it"
-    for name in HARNESS_MODULES
-} | {
     f"acp_agent.fuzzing.{name}": "tests/fuzzing/test_matrix.py: whole agents, right and wrong, use it"
     for name in FUZZING_MODULES
 }
@@ -63,18 +51,6 @@ def test_every_module_has_its_test_file(modules: tuple[Module, ...], checkout: P
         if has_behaviour(module) and module.name not in WITHOUT_OWN_TEST and not expected.is_file():
             missing.append(str(expected.relative_to(checkout)))
     assert not missing, "\n".join(missing)
-
-
-def test_the_list_of_modules_without_own_test_is_current(modules: tuple[Module, ...], checkout: Path) -> None:
-    """An exception that is not needed any more goes."""
-    names = {module.name: module.path.relative_to(checkout / "acp_agent") for module in modules}
-    gone = [name for name in WITHOUT_OWN_TEST if name not in names]
-    tested = [
-        name
-        for name in WITHOUT_OWN_TEST
-        if name in names and (checkout / "tests" / names[name].parent / f"test_{names[name].name}").is_file()
-    ]
-    assert (gone, tested) == ([], [])
 
 
 def test_no_module_is_too_long(modules: tuple[Module, ...]) -> None:

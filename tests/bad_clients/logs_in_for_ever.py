@@ -16,9 +16,10 @@ BREAKS = {
 
 class Client(RawClient):
     def new_session(self) -> None:
-        while not self.session:
+        while True:
             try:
                 super().new_session()
+                return
             except Failed as error:
                 if error.code != -32000 or not self.auth_methods:
                     raise

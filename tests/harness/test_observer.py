@@ -127,6 +127,22 @@ def test_a_choice_that_is_sent_after_the_cancel_is_found() -> None:
     assert broken(observed.client(id=501, result=chosen)) == {"R-154", "R-177"}
 
 
+@pytest.mark.parametrize("stranger", [["yes"], {"id": "yes"}, None, 7, "yes"])
+def test_a_choice_beside_the_outcome_cancelled_is_no_choice(stranger: Any) -> None:
+    """A member that the outcome does not have may be of any type; the tool is not allowed by it."""
+    observed = Observed()
+    call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "A tool", "status": "pending"}
+    observed.agent(method="session/update", params={"sessionId": SESSION, "update": call})
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+    params = {"sessionId": SESSION, "toolCall": {"toolCallId": "t"}, "options": options}
+    observed.agent(id=501, method="session/request_permission", params=params)
+    observed.client(method="session/cancel", params={"sessionId": SESSION})
+    seen = observed.client(id=501, result={"outcome": {"outcome": "cancelled", "optionId": stranger}})
+    assert broken(seen) <= {"R-249"}
+    done = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress"}
+    assert observed.agent(method="session/update", params={"sessionId": SESSION, "update": done})
+
+
 def test_what_the_agent_has_caused_is_not_held_against_the_client() -> None:
     """A line that is no message may be answered with an error of no id, once."""
     observed = Observed()

@@ -161,3 +161,19 @@ def test_what_is_illegal_is_not_sent_unless_it_is_on_purpose() -> None:
         assert scene.port.messages[-1] == {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}
 
     asyncio.run(play())
+
+
+def test_an_end_that_would_be_illegal_is_still_owed() -> None:
+    """Whoever cleans up after the script ends the turn, and the client does not wait for ever."""
+
+    async def play() -> None:
+        scene = Scene()
+        turn = await scene.turn()
+        turn.ask_permission("t")
+        with pytest.raises(IllegalMove):
+            turn.end()
+        assert not turn.is_ended
+        turn.end(on_purpose=True)
+        assert (turn.is_ended, scene.port.messages[-1]["id"]) == (True, 2)
+
+    asyncio.run(play())
