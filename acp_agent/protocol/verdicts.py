@@ -130,8 +130,8 @@ def warning(reason: str, sentence: str, **where: str) -> Verdict:
 
 
 def _shortened(where: dict[str, str]) -> dict[str, str]:
-    """Names that the peer has chosen go into answers and logs: not megabytes of them."""
-    for name, value in where.items():
-        if len(value) > _LONGEST_NAME:
-            where[name] = value[: _LONGEST_NAME - 1] + "…"
+    """A method name that the peer has made up goes into answers and logs: not megabytes of it. Ids stay whole."""
+    method = where.get("method", "")
+    if len(method) > _LONGEST_NAME:
+        where["method"] = method[: _LONGEST_NAME - 1] + "…"
     return where

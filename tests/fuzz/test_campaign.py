@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import signal
 import subprocess
@@ -12,11 +13,16 @@ from typing import Any
 
 import campaign as module
 import pytest
-import run
 from campaign import Budget, Campaign, least_first
 from catalogue import HERE, Target
 from hypothesis import strategies as st
 
+# By its path: bench/ has a run.py too, and which of them `import run` finds depends on who came first.
+_SPEC = importlib.util.spec_from_file_location("fuzz_run", HERE / "run.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+run = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(run)
 CASES = st.fixed_dictionaries({"number": st.integers(0, 1_000), "data": st.binary(max_size=3)})
 TWENTY = Budget(examples=200)
 

@@ -463,6 +463,8 @@ class Conversation(RuleBasedStateMachine):
         legal = session.active
         if isinstance(ending, int):
             legal = legal and "turn" not in session.cancels
+            # a cancel of the request alone leaves -32800, and no other error.
+            legal = legal and (ending == -32800 or not session.cancels)
         else:
             legal = legal and not session.asked and (ending == "cancelled") == bool(session.cancels)
             legal = legal and (ending == "max_tokens" or not session.open_calls)
