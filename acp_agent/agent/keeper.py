@@ -60,10 +60,11 @@ class Keeper:
         kept_id = new_session_id()
         try:
             await self._save(self._store, kept_id, session)
-        except TimeoutError:
-            raise StoreError(f"saving the conversation takes more than {_SAVE_S:g} s") from None
-        except StoreError:
-            self._store.release(kept_id)
+        except BaseException as error:
+            # Nobody will hear of the new id, also where a cancel came between: a copy that lands later is a stray.
+            self._store.withdraw(kept_id)
+            if isinstance(error, TimeoutError):
+                raise StoreError(f"saving the conversation takes more than {_SAVE_S:g} s") from None
             raise
         self._store.release(kept_id)
         return kept_id
@@ -76,10 +77,18 @@ class Keeper:
         async with asyncio.timeout(_SAVE_S):
             await store.save_soon(session_id, session.cwd, session.history.records(), session.created)
 
-    def load(self, cwd: Path, session_id: str) -> StoredSession:
-        """Lock a stored session and read it. Raises StoreError."""
+    async def load(self, cwd: Path, session_id: str) -> StoredSession:
+        """Lock a stored session and read it, once what is still to be written of it is on disk. Raises StoreError.
+
+        It waits a moment for that.
+        """
         if self._store is None:
             raise StoreError(_NOT_KEPT)
+        try:
+            async with asyncio.timeout(_SAVE_S):
+                await self._store.settle(session_id)
+        except TimeoutError:
+            raise StoreError(f"saving session {session_id} takes more than {_SAVE_S:g} s") from None
         return self._store.open(cwd, session_id)
 
     def directory(self, cwd: Path) -> str:

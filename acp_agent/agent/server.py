@@ -140,8 +140,7 @@ class Server:
                 self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
                 return
             if request.method == "session/load":
-                session, records = self._handlers.session_load(request.params)
-                self._start_load(request.id, session, records)
+                self._start_load(request.id, request.params)
                 return
             result = self._handle[request.method](request.params)
         except RpcError as error:
@@ -163,14 +162,19 @@ class Server:
             request_id, RpcError(ErrorCode.INTERNAL_ERROR, sentence, {"reason": "internal"})
         )
 
-    def _start_load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
-        load = asyncio.ensure_future(self._load(request_id, session, records))
+    def _start_load(self, request_id: RequestId, params: dict[str, Any]) -> None:
+        load = asyncio.ensure_future(self._load(request_id, params))
         self._loads.add(load)
         load.add_done_callback(self._loads.discard)
 
-    async def _load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
+    async def _load(self, request_id: RequestId, params: dict[str, Any]) -> None:
         try:
+            self._get_engine()  # and with it the threads that the end does not wait for
+            session, records = await self._handlers.session_load(params)
             await self._replay(request_id, session, records)
+        except RpcError as error:
+            if self._peer.is_open:
+                self._peer.respond_error(request_id, error)
         except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
             self._fail(request_id, "session/load", error)
 

@@ -659,7 +659,7 @@ def test_more_sessions_than_files_may_be_open_all_answer(
         work(bob, own_model, session, "bash", {"command": "echo hi"}, permit="allow")
     assert len(stored_texts(tmp_path, sessions[0])) == 6
     warning = (
-        f"session {sessions[-1]}: warning: session {sessions[-1]} cannot be locked in {directory(tmp_path)}: "
+        f"session {sessions[-1]}: warning: session {sessions[-1]} cannot be saved in {directory(tmp_path)}: "
     )
     log_line(bob, f"{warning}too many sessions are open for the limit on open files")
     assert bob.end() == 0
