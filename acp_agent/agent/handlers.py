@@ -101,7 +101,10 @@ class Handlers:
             ) from error
         skills = self._skills(cwd, session_id)
         history = History(system_prompt(cwd, skills.prompt_section()), stored.messages)
-        return Session(session_id, cwd, history, skills, stored.created), stored.messages
+        session = Session(session_id, cwd, history, skills, stored.created)
+        if session_id in self.sessions:
+            session.follow(self.sessions[session_id])
+        return session, stored.messages
 
     def commands_of(self, session: Session) -> Update:
         """The update that advertises what a prompt of this session may begin with."""

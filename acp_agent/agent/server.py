@@ -182,11 +182,12 @@ class Server:
         """Show a stored session again, at the pace of the client, and answer its `session/load`."""
         from acp_agent.agent.replay import replay  # not needed at a start, see above
 
-        for update in replay(records, session.cwd, self._get_engine().tools_ever_of(session)):
+        tools = self._get_engine().tools_ever_of(session)
+        for update in replay(records, session.cwd, tools, session.ids_of_other_calls()):
             if not self._peer.is_open:
                 return
             if "toolCallId" in update:
-                session.taken_ids.add(update["toolCallId"])
+                session.replayed_ids.add(update["toolCallId"])
             self._peer.update(session.id, update)
             if self._peer.crowded:
                 await self._peer.breathe()

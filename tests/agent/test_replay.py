@@ -194,7 +194,9 @@ class Recorder:
 def test_a_call_is_replayed_as_it_was_announced(name: str, arguments: str, tmp_path: Path) -> None:
     """Title, kind, input and places are those of the live call, for unknown tools and malformed arguments too."""
     peer = Recorder()
-    session: Any = SimpleNamespace(id="s", cwd=tmp_path, allowed={"bash", "read_file"}, taken_ids=set())
+    session: Any = SimpleNamespace(
+        id="s", cwd=tmp_path, allowed={"bash", "read_file"}, replayed_ids=set(), live_ids={}
+    )
     calls = ToolCalls(peer, session, TOOLS, SimpleNamespace(say=print))  # type: ignore[arg-type]
     output = asyncio.run(calls.run(ToolCallReady("c1", name, arguments)))
     live = peer.updates[0]
