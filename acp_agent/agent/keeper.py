@@ -7,6 +7,7 @@ format (store.py and what it stands on).
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Final
 
@@ -40,15 +41,16 @@ class Keeper:
             except StoreError as error:
                 self._warn(session, error)
 
-    async def keep(self, session: Session) -> None:
-        """Save a session as it is now; waits a moment for the disk."""
+    async def keep(self, session: Session, within_s: float = math.inf) -> None:
+        """Save a session as it is now; waits a moment for the disk, or less."""
         if self._store is None:
             return
+        within_s = min(within_s, _SAVE_S)
         try:
-            await self._save(self._store, session.id, session)
+            await self._save(self._store, session.id, session, within_s)
         except TimeoutError:
             self._log.say(
-                f"session {session.id}: warning: saving takes more than {_SAVE_S:g} s, going on without"
+                f"session {session.id}: warning: saving takes more than {within_s:.1f} s, going on without"
             )
         except StoreError as error:
             self._warn(session, error)
@@ -59,7 +61,7 @@ class Keeper:
             raise StoreError(_NOT_KEPT)
         kept_id = new_session_id()
         try:
-            await self._save(self._store, kept_id, session)
+            await self._save(self._store, kept_id, session, _SAVE_S)
         except BaseException as error:
             # Nobody will hear of the new id, also where a cancel came between: a copy that lands later is a stray.
             self._store.withdraw(kept_id)
@@ -73,8 +75,8 @@ class Keeper:
         """Whether there is something of the session on disk, as new as it may be."""
         return self._store is not None and self._store.is_stored(session.cwd, session.id)
 
-    async def _save(self, store: SessionStore, session_id: str, session: Session) -> None:
-        async with asyncio.timeout(_SAVE_S):
+    async def _save(self, store: SessionStore, session_id: str, session: Session, within_s: float) -> None:
+        async with asyncio.timeout(within_s):
             await store.save_soon(session_id, session.cwd, session.history.records(), session.created)
 
     async def load(self, cwd: Path, session_id: str) -> StoredSession:

@@ -77,7 +77,7 @@ def test_a_turn_is_saved_before_it_is_answered(kit: Any, wired: Any) -> None:
         saved_when: list[bool] = []
 
         class Watching(Keeper):
-            async def keep(self, session: Any) -> None:
+            async def keep(self, session: Any, within_s: float = 0) -> None:
                 saved_when.append(bool(wired.take() and wired.answers("p1")))
 
         watching = Watching(SessionStore("kept"), wired.log)
