@@ -18,7 +18,7 @@ _STDERR: Final = 2
 
 
 class Log:
-    """Lines on standard error. debug: also tracebacks and what is only of interest to a developer."""
+    """Lines on standard error. debug: also tracebacks, which are only of interest to a developer."""
 
     def __init__(self, *, debug: bool = False) -> None:
         self.debug_on = debug
@@ -33,11 +33,6 @@ class Log:
     def say(self, line: str) -> None:
         """One event, as `[acp] <line>`."""
         self._write(f"[acp] {line}")
-
-    def debug(self, line: str) -> None:
-        """One event that only a developer wants to see."""
-        if self.debug_on:
-            self._write(f"[acp] debug: {line}")
 
     def trace(self, error: BaseException) -> None:
         """The traceback of an error, in debug only: its sentence has been said elsewhere."""

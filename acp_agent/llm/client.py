@@ -51,8 +51,8 @@ class Timeouts:
 
     Keep-alive comments are no silence: a server that queues a request may say so for as long as the person waits."""
 
-    connect_s: float = 10.0
-    idle_s: float = 300.0
+    connect_s: float
+    idle_s: float
 
 
 class _MemberRefused(Exception):
@@ -73,9 +73,9 @@ class OpenAIModel:
         *,
         api_key: str | None = None,
         api_key_variable: str | None = None,
+        timeouts: Timeouts,
+        retry: RetryPolicy,
         sampling: Sampling = Sampling(),  # noqa: B008 - frozen
-        timeouts: Timeouts = Timeouts(),
-        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
         on_retry: Callable[[str], None] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.time,
@@ -117,6 +117,7 @@ class OpenAIModel:
     ) -> AsyncGenerator[ModelEvent, None]:
         """Answer the conversation; see Model.stream. Raises the ModelError that fits, after the retries allowed."""
         attempt = 0
+        waited_s = 0.0
         while True:
             given_out = False
             body = request_body(self._name, messages, tools, self._sampling, self._refused)
@@ -131,12 +132,19 @@ class OpenAIModel:
                 self._refused.add(refusal.member)
                 continue
             except ModelError as error:
-                if given_out or not error.retryable or attempt >= self._retry.retries:
+                # Who wants no request twice, does not want it while a model is loading either.
+                patient = self._retry.retries > 0 and waited_s < error.patience_s
+                if given_out or not error.retryable or not (patient or attempt < self._retry.retries):
                     raise
                 wait_s = self._retry.wait_s(attempt, error.wait_s)
+                if attempt >= self._retry.retries:
+                    wait_s = max(
+                        wait_s, self._retry.wait_s(attempt, None)
+                    )  # a server's 0 would go on for ever
                 if self._on_retry is not None:
                     self._on_retry(f"{error}; asking again in {wait_s:g} s")
             await self._sleep(wait_s)
+            waited_s += wait_s
             attempt += 1
 
     async def _ask(self, body: bytes, reader: AnswerReader) -> AsyncGenerator[ModelEvent, None]:

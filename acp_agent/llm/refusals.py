@@ -37,6 +37,9 @@ _OVERFLOW = re.compile(
 )
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit", re.IGNORECASE)
 """In a code or type; in the text only where there is neither: a passing limit is often explained by prices."""
+_LOADING = re.compile(r"loading model|model is (still )?(being )?load(ing|ed)|still loading", re.IGNORECASE)
+_LOADING_S = 60.0
+"""A model of some gigabytes from a disk; after that a person has to look."""
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
@@ -120,6 +123,13 @@ def _classified(
     if status == 404:
         return ModelRefused(
             f'{where} knows no such path or no model "{address.name}" (404){tail}; check model.baseUrl and model.name'
+        )
+    if status == 503 and _LOADING.search(said):
+        return ModelServerFailed(
+            f"{where} is still loading its model{code}{tail}; ask again when it has",
+            retryable=True,
+            wait_s=wait_s,
+            patience_s=_LOADING_S,
         )
     if status >= 500 or not status:
         return ModelServerFailed(

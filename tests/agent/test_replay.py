@@ -25,7 +25,7 @@ from acp_agent.protocol.policy import Policy
 from acp_agent.tools.builtin import default_tools
 
 CWD = Path("/home/ada/project")
-TOOLS = default_tools(environ={})
+TOOLS = default_tools(environ={}, bash_timeout_s=9, bash_max_output_bytes=99)
 
 
 def call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
