@@ -12,6 +12,8 @@ import select
 import traceback
 from typing import Final
 
+from acp_agent.printable import printable
+
 # What a pipe takes in one piece once poll() says that it takes anything.
 _PIECE_BYTES: Final = 4096
 _STDERR: Final = 2
@@ -48,9 +50,7 @@ class Log:
                 return
             self._lost = 0
         # A control character in a name or a path must not act on the terminal that shows the log, nor make two lines.
-        shown = line
-        if not line.isprintable():
-            shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
+        shown = printable(line, but="\t")
         if not self._put(f"{shown}\n".encode("utf-8", "replace")):
             self._lost += 1
 

@@ -24,6 +24,7 @@ from acp_agent.llm.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from acp_agent.printable import printable
 
 MAX_SERVER_TEXT = 300
 """Characters of the server's own words that are shown."""
@@ -208,7 +209,7 @@ def one_line(text: str, address: ServerAddress) -> str:
         text = text.replace(address.secret, "***")
     # Only the start can be shown; a server may send megabytes.
     text = " ".join(text[: MAX_SERVER_TEXT * 20].split())
-    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    text = printable(text)
     return text if len(text) <= MAX_SERVER_TEXT else text[: MAX_SERVER_TEXT - 1] + "…"
 
 
