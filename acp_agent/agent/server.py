@@ -173,10 +173,11 @@ class Server:
             session, records = await self._handlers.session_load(params)
             await self._replay(request_id, session, records)
         except RpcError as error:
-            if self._peer.is_open:
+            if self._peer.is_open:  # the client may have gone meanwhile
                 self._peer.respond_error(request_id, error)
         except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
-            self._fail(request_id, "session/load", error)
+            if self._peer.is_open:
+                self._fail(request_id, "session/load", error)
 
     async def _replay(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
         """Show a stored session again, at the pace of the client, and answer its `session/load`."""

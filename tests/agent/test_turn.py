@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -485,7 +486,7 @@ def test_a_cancelled_turn_has_one_deadline_for_all_it_waits_for(
     class Recording(Keeper):
         keeps = True
 
-        async def keep(self, session: Any, within_s: float = 0) -> None:
+        async def keep(self, session: Any, within_s: float = math.inf) -> None:
             allowed.append(within_s)
 
     allowed: list[float] = []
