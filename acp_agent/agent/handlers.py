@@ -83,7 +83,7 @@ class Handlers:
         self.keeper.begin(session)
         return {"sessionId": session_id}
 
-    def session_load(self, params: dict[str, Any]) -> tuple[Session, list[Message]]:
+    async def session_load(self, params: dict[str, Any]) -> tuple[Session, list[Message]]:
         """Read a stored session; it works in the directory that is given now. With it, its records to replay.
 
         It is not among the sessions yet: whoever has replayed it puts it there.
@@ -93,7 +93,7 @@ class Handlers:
         session_id = params["sessionId"]
         cwd = _directory(params["cwd"], "session/load")
         try:
-            stored = self.keeper.load(cwd, session_id)
+            stored = await self.keeper.load(cwd, session_id)
         except StoreError as error:
             data = {"reason": "session_unknown", "sessionId": session_id, "error": str(error)}
             raise RpcError(
@@ -101,7 +101,10 @@ class Handlers:
             ) from error
         skills = self._skills(cwd, session_id)
         history = History(system_prompt(cwd, skills.prompt_section()), stored.messages)
-        return Session(session_id, cwd, history, skills, stored.created), stored.messages
+        session = Session(session_id, cwd, history, skills, stored.created)
+        if session_id in self.sessions:
+            session.follow(self.sessions[session_id])
+        return session, stored.messages
 
     def commands_of(self, session: Session) -> Update:
         """The update that advertises what a prompt of this session may begin with."""

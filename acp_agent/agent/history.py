@@ -78,6 +78,13 @@ class History:
             record["failed"] = True
         self._add(record)
 
+    def drop_answer(self) -> bool:
+        """Take back the answer that the open turn ends with; whether it ended with one."""
+        if self._turn_start is None or self._records[-1]["role"] != "assistant":
+            return False
+        self._cut(len(self._records) - 1)
+        return True
+
     def end_turn(self, stand_in: str) -> None:
         """The open turn is over, however it went; without one nothing happens.
 

@@ -7,6 +7,7 @@ format (store.py and what it stands on).
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Final
 
@@ -40,15 +41,16 @@ class Keeper:
             except StoreError as error:
                 self._warn(session, error)
 
-    async def keep(self, session: Session) -> None:
-        """Save a session as it is now; waits a moment for the disk."""
+    async def keep(self, session: Session, within_s: float = math.inf) -> None:
+        """Save a session as it is now; waits a moment for the disk, or less."""
         if self._store is None:
             return
+        within_s = min(within_s, _SAVE_S)
         try:
-            await self._save(self._store, session.id, session)
+            await self._save(self._store, session.id, session, within_s)
         except TimeoutError:
             self._log.say(
-                f"session {session.id}: warning: saving takes more than {_SAVE_S:g} s, going on without"
+                f"session {session.id}: warning: saving takes more than {within_s:.1f} s, going on without"
             )
         except StoreError as error:
             self._warn(session, error)
@@ -59,11 +61,12 @@ class Keeper:
             raise StoreError(_NOT_KEPT)
         kept_id = new_session_id()
         try:
-            await self._save(self._store, kept_id, session)
-        except TimeoutError:
-            raise StoreError(f"saving the conversation takes more than {_SAVE_S:g} s") from None
-        except StoreError:
-            self._store.release(kept_id)
+            await self._save(self._store, kept_id, session, _SAVE_S)
+        except BaseException as error:
+            # Nobody will hear of the new id, also where a cancel came between: a copy that lands later is a stray.
+            self._store.withdraw(kept_id)
+            if isinstance(error, TimeoutError):
+                raise StoreError(f"saving the conversation takes more than {_SAVE_S:g} s") from None
             raise
         self._store.release(kept_id)
         return kept_id
@@ -72,14 +75,22 @@ class Keeper:
         """Whether there is something of the session on disk, as new as it may be."""
         return self._store is not None and self._store.is_stored(session.cwd, session.id)
 
-    async def _save(self, store: SessionStore, session_id: str, session: Session) -> None:
-        async with asyncio.timeout(_SAVE_S):
+    async def _save(self, store: SessionStore, session_id: str, session: Session, within_s: float) -> None:
+        async with asyncio.timeout(within_s):
             await store.save_soon(session_id, session.cwd, session.history.records(), session.created)
 
-    def load(self, cwd: Path, session_id: str) -> StoredSession:
-        """Lock a stored session and read it. Raises StoreError."""
+    async def load(self, cwd: Path, session_id: str) -> StoredSession:
+        """Lock a stored session and read it, once what is still to be written of it is on disk. Raises StoreError.
+
+        It waits a moment for that.
+        """
         if self._store is None:
             raise StoreError(_NOT_KEPT)
+        try:
+            async with asyncio.timeout(_SAVE_S):
+                await self._store.settle(session_id)
+        except TimeoutError:
+            raise StoreError(f"saving session {session_id} takes more than {_SAVE_S:g} s") from None
         return self._store.open(cwd, session_id)
 
     def directory(self, cwd: Path) -> str:

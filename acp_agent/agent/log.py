@@ -12,13 +12,15 @@ import select
 import traceback
 from typing import Final
 
+from acp_agent.printable import printable
+
 # What a pipe takes in one piece once poll() says that it takes anything.
 _PIECE_BYTES: Final = 4096
 _STDERR: Final = 2
 
 
 class Log:
-    """Lines on standard error. debug: also tracebacks and what is only of interest to a developer."""
+    """Lines on standard error. debug: also tracebacks, which are only of interest to a developer."""
 
     def __init__(self, *, debug: bool = False) -> None:
         self.debug_on = debug
@@ -34,11 +36,6 @@ class Log:
         """One event, as `[acp] <line>`."""
         self._write(f"[acp] {line}")
 
-    def debug(self, line: str) -> None:
-        """One event that only a developer wants to see."""
-        if self.debug_on:
-            self._write(f"[acp] debug: {line}")
-
     def trace(self, error: BaseException) -> None:
         """The traceback of an error, in debug only: its sentence has been said elsewhere."""
         if self.debug_on:
@@ -53,9 +50,7 @@ class Log:
                 return
             self._lost = 0
         # A control character in a name or a path must not act on the terminal that shows the log, nor make two lines.
-        shown = line
-        if not line.isprintable():
-            shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
+        shown = printable(line, but="\t")
         if not self._put(f"{shown}\n".encode("utf-8", "replace")):
             self._lost += 1
 

@@ -24,7 +24,9 @@ def flatten(blocks: Sequence[dict[str, Any]]) -> str:
 
 
 def path_of(uri: str) -> str:
-    """The path of a `file://` URI, percent-decoded; any other URI as it is."""
+    """What follows `file://` in such a URI, percent-decoded, which is its path; any other URI as it is."""
     if not uri.startswith(_FILE):
         return uri
-    return unquote(uri.removeprefix(_FILE).removeprefix("localhost"))
+    rest = uri.removeprefix(_FILE)
+    host, slash, path = rest.partition("/")
+    return unquote(slash + path if host.lower() == "localhost" else rest)

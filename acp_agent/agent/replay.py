@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,15 +24,17 @@ from acp_agent.tools.registry import ToolRegistry
 SUMMARY_MARK: Final = "🗜️ "
 
 
-def replay(messages: Sequence[Message], session_cwd: Path, tools: ToolRegistry) -> Iterator[Update]:
+def replay(
+    messages: Sequence[Message], session_cwd: Path, tools: ToolRegistry, not_for_these: Collection[str] = ()
+) -> Iterator[Update]:
     """One update for each thing said or done, oldest first, made when it is asked for.
 
     messages: with the marks `summary` and `failed`; not to change until the last update is made. A system prompt is
     not shown, an answer without text neither, and a result not apart from its call. A call's id is the one the
-    model gave; one of ours, `replayed_<n>`, where that is empty or was there before. A live call of the session must
-    get an id that none of these updates has had.
+    model gave; one of ours, `replayed_<n>`, where that is empty, was there before, or is in not_for_these, under which
+    the client knows other calls. A live call of the session must get an id that none of these updates has had.
     """
-    taken: set[str] = set()
+    taken = set(not_for_these)
     numbers = itertools.count(1)
     for position, message in enumerate(messages):
         text = message["content"]

@@ -140,8 +140,7 @@ class Server:
                 self._turn_queue().add(request.id, session, flatten(request.params["prompt"]))
                 return
             if request.method == "session/load":
-                session, records = self._handlers.session_load(request.params)
-                self._start_load(request.id, session, records)
+                self._start_load(request.id, request.params)
                 return
             result = self._handle[request.method](request.params)
         except RpcError as error:
@@ -163,26 +162,33 @@ class Server:
             request_id, RpcError(ErrorCode.INTERNAL_ERROR, sentence, {"reason": "internal"})
         )
 
-    def _start_load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
-        load = asyncio.ensure_future(self._load(request_id, session, records))
+    def _start_load(self, request_id: RequestId, params: dict[str, Any]) -> None:
+        load = asyncio.ensure_future(self._load(request_id, params))
         self._loads.add(load)
         load.add_done_callback(self._loads.discard)
 
-    async def _load(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
+    async def _load(self, request_id: RequestId, params: dict[str, Any]) -> None:
         try:
+            self._get_engine()  # and with it the threads that the end does not wait for
+            session, records = await self._handlers.session_load(params)
             await self._replay(request_id, session, records)
+        except RpcError as error:
+            if self._peer.is_open:  # the client may have gone meanwhile
+                self._peer.respond_error(request_id, error)
         except Exception as error:  # noqa: BLE001 - a request is answered whatever happens
-            self._fail(request_id, "session/load", error)
+            if self._peer.is_open:
+                self._fail(request_id, "session/load", error)
 
     async def _replay(self, request_id: RequestId, session: Session, records: list[Message]) -> None:
         """Show a stored session again, at the pace of the client, and answer its `session/load`."""
         from acp_agent.agent.replay import replay  # not needed at a start, see above
 
-        for update in replay(records, session.cwd, self._get_engine().tools_ever_of(session)):
+        tools = self._get_engine().tools_ever_of(session)
+        for update in replay(records, session.cwd, tools, session.ids_of_other_calls()):
             if not self._peer.is_open:
                 return
             if "toolCallId" in update:
-                session.taken_ids.add(update["toolCallId"])
+                session.replayed_ids.add(update["toolCallId"])
             self._peer.update(session.id, update)
             if self._peer.crowded:
                 await self._peer.breathe()

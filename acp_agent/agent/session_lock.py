@@ -32,7 +32,10 @@ class SessionLock:
     """A lock that is held, from its making to `release`."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock; its file is made if there is none. Raises LockedError, and OSError as the system has it."""
+        """Take the lock; its file is made if there is none. Raises LockedError, and OSError as the system has it.
+
+        LockedError comes first: who can't have one descriptor more still hears that another has the session.
+        """
         self._path = path
         while True:
             self._descriptor = _locked(path)
@@ -40,6 +43,11 @@ class SessionLock:
             if self.is_held():
                 break
             os.close(self._descriptor)
+        try:
+            _require_some_left(self._descriptor)
+        except OSError:
+            self.release()
+            raise
         with contextlib.suppress(OSError):
             # For the sentence that the second one gets; a full disk is no reason to go without the lock.
             os.ftruncate(self._descriptor, 0)
@@ -67,7 +75,6 @@ def _locked(path: Path) -> int:
     """A descriptor of the file with the lock. Raises LockedError and OSError."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
-        _require_some_left(descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         pid = os.pread(descriptor, _LONGEST_PID, 0).strip()

@@ -15,13 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from acp_agent.agent.commands import DESCRIPTIONS as COMMANDS
 from acp_agent.tools.base import ToolError
 from acp_agent.tools.paths import open_to_read
-
-"""The project's own folders first; the last is the user's, which other agents read too."""
-
-RESERVED: Final = frozenset({"new", "compact"})
-"""Names of the commands that are handled without the model."""
 
 MAX_FILE_BYTES: Final = 131_072
 MAX_FRONT_MATTER_CHARS: Final = 16_384
@@ -50,16 +46,10 @@ class Skill(NamedTuple):
 class Skills(Mapping[str, Skill]):
     """A session's skills by name, in the order they were found."""
 
-    def __init__(
-        self,
-        skills: Iterable[Skill] = (),
-        warnings: Iterable[str] = (),
-        reserved: frozenset[str] = RESERVED,
-    ) -> None:
+    def __init__(self, skills: Iterable[Skill] = (), warnings: Iterable[str] = ()) -> None:
         """warnings: one sentence each, for the banner, on what was left out or is not as it seems."""
         self._skills = {skill.name: skill for skill in skills}
         self.warnings: list[str] = list(warnings)
-        self.reserved = reserved
 
     def __getitem__(self, name: str) -> Skill:
         return self._skills[name]
@@ -72,7 +62,7 @@ class Skills(Mapping[str, Skill]):
 
     def commands(self) -> list[Skill]:
         """Those that may stand in the client's `/` menu: all but the ones named like a command."""
-        return [skill for skill in self._skills.values() if skill.name not in self.reserved]
+        return [skill for skill in self._skills.values() if skill.name not in COMMANDS]
 
     def body(self, name: str) -> str:
         """Read what a skill says now, without front matter. Raises ToolError with a sentence for the model."""
@@ -100,7 +90,7 @@ class Skills(Mapping[str, Skill]):
         )
 
 
-def load_skills(cwd: Path, dirs: Sequence[str], home: Path, reserved: frozenset[str] = RESERVED) -> Skills:
+def load_skills(cwd: Path, dirs: Sequence[str], home: Path) -> Skills:
     """Find the skills of a session: the folders with a SKILL.md in each of dirs, in order of dirs, then of names.
 
     dirs: relative ones begin at cwd, which is absolute, `~` is home; one that is not there is no mistake.
@@ -126,14 +116,14 @@ def load_skills(cwd: Path, dirs: Sequence[str], home: Path, reserved: frozenset[
                 continue
             if len(found) == MAX_SKILLS:
                 warnings.append(f"skills left out: there are more than {MAX_SKILLS}, from {_shown(path)} on")
-                return Skills(found.values(), warnings, reserved)
+                return Skills(found.values(), warnings)
             found[name] = skill
-            if name in reserved:
+            if name in COMMANDS:
                 warnings.append(
                     f"skill not in the menu: {_shown(path)}: /{name} is a command of the agent; "
                     f"rename the skill, or ask for it as ${name}"
                 )
-    return Skills(found.values(), warnings, reserved)
+    return Skills(found.values(), warnings)
 
 
 def resolve(text: str, skills: Skills) -> str:
@@ -146,7 +136,7 @@ def resolve(text: str, skills: Skills) -> str:
     if call is None:
         return text
     name = call[1]
-    if name not in skills or (trimmed[0] == "/" and name in skills.reserved):
+    if name not in skills or (trimmed[0] == "/" and name in COMMANDS):
         return text
     rest = trimmed[call.end() :]
     parameters = rest.lstrip()

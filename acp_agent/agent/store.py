@@ -1,8 +1,10 @@
 """Where sessions are kept: one file each, in a directory that belongs to the session's cwd or to the whole user.
 
 Owns which sessions this process has open, their locks, and the order of their saves. A session is never written
-without its lock. Deliberately absent: the format (stored_session.py), how a file is replaced (session_files.py), the
-lock itself (session_lock.py), and when a session is to be saved.
+without its lock, nor over a file that another process has written since it was read or written here. What could not be
+written is kept and tried again by the next save, a reload, `release` and the end. Deliberately absent: the format
+(stored_session.py), how a file is replaced (session_files.py), the lock itself (session_lock.py), and when a session
+is to be saved.
 
 In the directory: `<id>.json`; `<id>.lock` while a process has the session open; `<id>.json.tmp` while it is written,
 or after a crash, until the next save; `.gitignore`, so that conversations are not committed by accident.
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import os
 import threading
@@ -42,6 +45,10 @@ class UnknownSessionError(StoreError):
     """There is no such session."""
 
 
+class ChangedError(StoreError):
+    """Another process has written the session while it was open here without its lock."""
+
+
 class _Snapshot(NamedTuple):
     """A session as it was when a save was asked for. ticket: a later save has a greater one."""
 
@@ -54,7 +61,8 @@ class _Open:
     """A session that this process has open.
 
     busy: held by whoever writes, in whatever thread. written: the ticket of the newest save that is on disk.
-    newest: what `save_soon` has still to write, also while it is being written; task: that does it.
+    newest: what has still to be written, also while it is being written or after that has failed; task: that does it.
+    digest: of the file as it was last read or written here, None before that.
     """
 
     id: str
@@ -63,6 +71,7 @@ class _Open:
     lock: SessionLock | None = None
     busy: threading.Lock = field(default_factory=threading.Lock)
     written: int = 0
+    digest: bytes | None = None
     newest: _Snapshot | None = None
     task: asyncio.Task[StoreError | None] | None = None
 
@@ -141,25 +150,32 @@ class SessionStore:
     def open(self, cwd: Path, session_id: str) -> StoredSession:
         """Lock a stored session and read it; one that this store has open already is read again.
 
-        Where no lock file can be made, as on a full disk, it is read all the same: a save takes the lock or fails.
-        If it raises, the session is as open as it was before.
+        Where no lock file can be made, as on a full disk, it is read all the same: a save takes the lock, and finds
+        the file as it was read, or fails. If it raises, the session is as open as it was before. It waits for a save
+        that is under way; `settle` does that without blocking.
         """
         path = self.path(cwd, session_id)
         before = self._known(session_id, cwd, path)
         if before is not None:
             self._settle(before)
-            return self.load(cwd, session_id)
+            return self._read_opened(before)
         if not self.is_stored(cwd, session_id):
             raise _unknown(path, session_id)  # and nothing has been made on disk for it
         opened = _Open(session_id, cwd, path)
         try:
             with contextlib.suppress(OSError):
                 self._lock(opened)
-            stored = self.load(cwd, session_id)
+            stored = self._read_opened(opened)
             self._enter(opened)
         except BaseException:
             _unlock(opened)
             raise
+        return stored
+
+    def _read_opened(self, opened: _Open) -> StoredSession:
+        text = _read(opened.path, opened.id)
+        stored = from_json(opened.id, text)
+        opened.digest = _digest(text)
         return stored
 
     def release(self, session_id: str) -> None:
@@ -245,10 +261,13 @@ class SessionStore:
     def save(self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime) -> None:
         """Replace a session's file, and return when it is on disk; about 1 ms for a small one.
 
-        Locks the session, if it is not, and leaves it locked. If it raises, the old file is as it was.
+        Locks the session, if it is not, and leaves it locked. If it raises, the old file is as it was, and what was
+        to be written is kept to be tried again.
         """
         snapshot = self._snapshot(session_id, cwd, messages, created)
-        self._write(self._opened(cwd, session_id), snapshot)
+        opened = self._opened_to_save(cwd, session_id)
+        opened.newest = snapshot
+        self._settle(opened)
 
     async def save_soon(
         self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime
@@ -260,19 +279,35 @@ class SessionStore:
         executor (threads.py says why those of the agent may be cut off: a write that is leaves the old file).
         """
         snapshot = self._snapshot(session_id, cwd, messages, created)
-        opened = self._opened(cwd, session_id)
+        opened = self._opened_to_save(cwd, session_id)
         opened.newest = snapshot
-        if opened.task is None:
-            opened.task = asyncio.ensure_future(self._write_newest(opened))
-        problem = await asyncio.shield(opened.task)
-        if problem is not None:
-            raise problem
+        await self._settle_soon(opened)
+
+    async def settle(self, session_id: str) -> None:
+        """Write what is still to be written of a session, without blocking the loop, also what has failed before."""
+        opened = self._open.get(session_id)
+        if opened is not None:
+            await self._settle_soon(opened)
 
     async def flush(self) -> None:
-        """Wait until all that `save_soon` was given is written, or has failed where it was given."""
-        tasks = {opened.task for opened in self._open.values() if opened.task is not None}
-        if tasks:
-            await asyncio.wait(tasks)
+        """Write what is still to be written, also what has failed before. What fails again is left to `close`."""
+        await asyncio.gather(*(self.settle(session_id) for session_id in self._open), return_exceptions=True)
+
+    def withdraw(self, session_id: str) -> None:
+        """Give a session up that was only just saved: no save of it goes on, and its file goes as soon as the disk
+        lets it. Returns at once; needs a running loop."""
+        opened = self._open.pop(session_id, None)
+        if opened is not None:
+            opened.newest = None
+            asyncio.get_running_loop().run_in_executor(None, self._undo, opened)
+
+    def _undo(self, opened: _Open) -> None:
+        with opened.busy:
+            opened.written = next(self._tickets)
+            with contextlib.suppress(OSError):
+                if opened.lock is not None:
+                    session_files.remove(opened.path)
+            _unlock(opened)
 
     def delete(self, cwd: Path, session_id: str) -> None:
         """Remove a session's file, unless another process has it open. A save that waits is dropped."""
@@ -289,6 +324,21 @@ class SessionStore:
         finally:
             self.release(session_id)
 
+    def _opened_to_save(self, cwd: Path, session_id: str) -> _Open:
+        """Like `_opened`, but where no lock can be made, as on a full disk, that is left to the write."""
+        path = self.path(cwd, session_id)
+        opened = self._known(session_id, cwd, path)
+        if opened is None:
+            opened = _Open(session_id, cwd, path)
+            try:
+                with contextlib.suppress(OSError):
+                    self._lock(opened)
+                self._enter(opened)
+            except BaseException:
+                _unlock(opened)
+                raise
+        return opened
+
     def _snapshot(
         self, session_id: str, cwd: Path, messages: Sequence[Message], created: datetime
     ) -> _Snapshot:
@@ -300,13 +350,17 @@ class SessionStore:
             if opened.written >= snapshot.ticket:
                 return  # a newer one was faster
             try:
+                before = opened.lock
                 self._lock(opened)
+                if opened.lock is not before:
+                    _require_unchanged(opened)
                 session_files.replace(opened.path, snapshot.text)
             except OSError as error:
                 raise StoreError(
                     f"session {opened.id} cannot be saved in {opened.path.parent}: {_reason(error)}"
                 ) from None
             opened.written = snapshot.ticket
+            opened.digest = _digest(snapshot.text)
 
     async def _write_newest(self, opened: _Open) -> StoreError | None:
         """Write until nothing newer has come meanwhile; what became of the last one."""
@@ -319,16 +373,60 @@ class SessionStore:
                 except StoreError as error:
                     problem = error
                 if opened.newest is snapshot:
-                    opened.newest = None
+                    opened.newest = _left_of(snapshot, problem)
+                    break
         finally:
             opened.task = None
         return problem
 
+    async def _settle_soon(self, opened: _Open) -> None:
+        if opened.task is None and opened.newest is not None:
+            opened.task = asyncio.ensure_future(self._write_newest(opened))
+        if opened.task is not None:
+            problem = await asyncio.shield(opened.task)
+            if problem is not None:
+                raise problem
+
     def _settle(self, opened: _Open) -> None:
-        """Write at once what `save_soon` has not written yet, and wait for what it is writing."""
+        """Write at once what is still to be written, and wait for what is being written."""
         snapshot, opened.newest = opened.newest, None
         if snapshot is not None:
-            self._write(opened, snapshot)
+            try:
+                self._write(opened, snapshot)
+            except StoreError as error:
+                opened.newest = _left_of(snapshot, error)
+                raise
+
+
+def _left_of(snapshot: _Snapshot, problem: StoreError | None) -> _Snapshot | None:
+    """What is to be tried again: nothing where it has been written, or never can be."""
+    return None if problem is None or isinstance(problem, ChangedError) else snapshot
+
+
+def _require_unchanged(opened: _Open) -> None:
+    """Raise ChangedError, and give the lock back, if the file is not the one that was read or written here last.
+
+    Asked when a lock is new: without it, another process may have written. A file that is gone holds nothing to lose.
+    """
+    if opened.digest is None:
+        return
+    try:
+        changed = _digest(session_files.read(opened.path)) != opened.digest
+    except FileNotFoundError:
+        return
+    except OSError:
+        _unlock(opened)
+        raise
+    if changed:
+        _unlock(opened)
+        raise ChangedError(
+            f"session {opened.id} has been changed by another process since it was loaded; what was said since then "
+            "is not saved, and loading it again shows what is"
+        )
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def _unlock(opened: _Open) -> None:

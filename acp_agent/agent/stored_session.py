@@ -18,6 +18,7 @@ from typing import Any, Final
 from acp_agent import bundled
 from acp_agent.jsonrpc.codec import DecodeError, decode, encode
 from acp_agent.llm.model import Message
+from acp_agent.printable import printable
 from acp_agent.protocol import schema
 
 FORMAT_VERSION: Final = 1
@@ -71,7 +72,7 @@ def check_id(text: str) -> None:
     Nothing else is ever made part of a path, so no id can lead out of the directory of the sessions.
     """
     if not is_session_id(text):
-        shown = _printable(text[:_LONGEST_SHOWN_ID]) + ("..." if len(text) > _LONGEST_SHOWN_ID else "")
+        shown = printable(text[:_LONGEST_SHOWN_ID]) + ("..." if len(text) > _LONGEST_SHOWN_ID else "")
         raise StoreError(f'"{shown}" is not a session id: they have the form YYYYMMDD-HHMMSS-xxxxxxxx')
 
 
@@ -136,13 +137,9 @@ def _title(messages: Sequence[Message]) -> str:
         if message["role"] == "user" and "summary" not in message:
             # A long text is not split whole for its beginning.
             words = str(message["content"])[: 4 * _LONGEST_TITLE].split()
-            line = _printable(" ".join(words))
+            line = printable(" ".join(words))
             return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1].rstrip() + "…"
     return ""
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def _moment(time: datetime) -> str:

@@ -37,7 +37,7 @@ class Tally:
     skills: int = 0
 
     def count(self, what: Counted) -> None:
-        """Count one tool that ran."""
+        """Count one tool that ran, or one skill that was read."""
         match what:
             case "command":
                 self.commands += 1
@@ -99,7 +99,7 @@ class ToolCalls:
 
         A tool that fails, in whatever way, is a result. Cancelled: the call stays open until `close`.
         """
-        call_id = self._open = self._new_id()
+        call_id = self._open = self._new_id(wish.id)
         try:
             tool, arguments = self._tools.parse(wish.name, wish.arguments)
         except ToolError as error:
@@ -111,8 +111,12 @@ class ToolCalls:
         if tool.needs_permission and not await self._permission.ask(tool.name, announced):
             return self._end(call_id, ToolResult(REJECTED, failed=True))
         self._report(call_id, "in_progress")
-        self.tally.count(tool.counts_as)
-        return self._end(call_id, await self._run_tool(tool, arguments))
+        if tool.counts_as != "skill":  # it counts although it may fail or be cut short: something was done
+            self.tally.count(tool.counts_as)
+        result = await self._run_tool(tool, arguments)
+        if tool.counts_as == "skill" and not result.failed:
+            self.tally.count(tool.counts_as)
+        return self._end(call_id, result)
 
     async def close(self, wait_s: float) -> None:
         """The turn ends: settle an open permission within wait_s, give an open call its final status."""
@@ -130,9 +134,12 @@ class ToolCalls:
             self._log.trace(error)
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", failed=True)
 
-    def _new_id(self) -> str:
+    def _new_id(self, given: str) -> str:
         """The next id that this session's client has not seen in a replay."""
-        return next(id_ for number in _numbers if (id_ := f"call_{number}") not in self._session.taken_ids)
+        session = self._session
+        call_id = next(id_ for number in _numbers if (id_ := f"call_{number}") not in session.replayed_ids)
+        session.live_ids[call_id] = given
+        return call_id
 
     def _end(self, call_id: str, result: ToolResult) -> ToolResult:
         if result.diff is not None:

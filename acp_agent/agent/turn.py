@@ -8,6 +8,7 @@ Deliberately absent: the queue of turns (turn_queue.py), the wire (peer.py), sin
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import aclosing
 from typing import Any, Final, Literal
 
@@ -37,6 +38,9 @@ _ENDINGS: Final[dict[FinishReason, StopReason]] = {
 _NOT_RUN: Final = "[not run: the turn ended before]"
 # After session/cancel a client answers an open permission at once; longer than this nobody waits for it.
 _LATE_ANSWER_S: Final = 1.0
+# A client that cancels has its answer within 2 s, mute and on a disk that hangs: what the permission took of this, the
+# disk does not get.
+_BREAK_OFF_S: Final = 1.6
 
 
 class TurnFailed(Exception):
@@ -107,6 +111,14 @@ class PromptTurn:
             self._engine.log.trace(error)
             what = str(error).partition("\n")[0]
             await self._break_off(_failure(f"internal error: {type(error).__name__}: {what}"))
+        self._say_done()
+
+    def drop(self) -> None:
+        """End a turn that waits, after `cancel` or `stop`, without having begun it."""
+        self._answer("cancelled")
+        self._say_done()
+
+    def _say_done(self) -> None:
         self._engine.log.say(f"turn done: {self._calls.tally}")
 
     async def _converse(self) -> None:
@@ -120,20 +132,22 @@ class PromptTurn:
         await self._finish(stop_reason)
 
     async def _break_off(self, result: StopReason | RpcError) -> None:
+        now = asyncio.get_running_loop().time
+        deadline = now() + _BREAK_OFF_S
         await self._calls.close(0 if self._stopped else _LATE_ANSWER_S)
-        await self._finish(result)
+        await self._finish(result, max(0.0, deadline - now()))
 
-    async def _finish(self, result: StopReason | RpcError) -> None:
+    async def _finish(self, result: StopReason | RpcError, save_within_s: float = math.inf) -> None:
         history = self.session.history
         if result == "refusal":
             history.drop_turn()  # R-138: what was refused is not part of the next prompt's context
         else:
             history.end_turn(CANCELLED if result == "cancelled" else _NOT_RUN)
         if self._engine.keeper.keeps:
-            await self._engine.keeper.keep(self.session)
-        self.answer(result)
+            await self._engine.keeper.keep(self.session, save_within_s)
+        self._answer(result)
 
-    def answer(self, result: StopReason | RpcError = "cancelled") -> None:
+    def _answer(self, result: StopReason | RpcError) -> None:
         """Answer the prompt. A cancel that was read before wins over everything that came of the turn."""
         if not self._peer.is_open:
             return
@@ -186,12 +200,18 @@ class PromptTurn:
         return resolve(text, session.skills) if session.skills else text
 
     async def _ask_model_with_room(self) -> tuple[FinishReason, list[ToolCallReady]]:
-        """One call to the model; where the context is too small for it, once more with less of it, then no more."""
+        """One call to the model; where the context is too small for it, once more with less of it, then no more.
+
+        Some servers notice it only in the middle of an answer. That half is not part of the conversation then, and what
+        the user has seen of it is set apart from the whole one.
+        """
         try:
             return await self._ask_model()
         except ContextOverflow:
             if self._has_compressed or not await self._make_room():
                 raise
+            if self.session.history.drop_answer():
+                self._peer.update(self.session.id, message_chunk("\n\n"))
             return await self._ask_model()
 
     async def _make_room(self) -> bool:

@@ -41,7 +41,7 @@ class TurnQueue:
         for turn in [turn for turn in self._waiting if concerns(turn)]:
             self._waiting.remove(turn)
             turn.cancel()
-            turn.answer()
+            turn.drop()
 
     def stop(self) -> None:
         """The program ends: stop what runs, answer what waits."""
@@ -49,7 +49,7 @@ class TurnQueue:
             self._running.stop()
         for turn in self._waiting:
             turn.stop()
-            turn.answer()
+            turn.drop()
         self._waiting.clear()
 
     async def end(self, timeout_s: float) -> None:

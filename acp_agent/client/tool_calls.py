@@ -103,5 +103,6 @@ class ToolCalls:
 
     @property
     def skills(self) -> int:
-        """How many calls have loaded one of Bob's skills."""
-        return sum(call.has_run and call.name == _READ_SKILL for call in self._calls.values())
+        """How many calls have loaded one of Bob's skills; one that failed has loaded none."""
+        calls = self._calls.values()
+        return sum(call.status == "completed" and call.name == _READ_SKILL for call in calls)

@@ -14,6 +14,7 @@ from acp_agent.harness.report import Run, told
 from acp_agent.harness.result import ScenarioResult
 from acp_agent.harness.scenario import Scenario
 from acp_agent.harness.verdict import Check, Conclusion, RuleOutcome, Verdict
+from acp_agent.printable import printable
 from acp_agent.protocol.rules import RULES, Rule
 
 _COLUMNS: Final = {
@@ -203,8 +204,3 @@ def print_rule(id_: str, screen: Screen) -> bool:
         screen.line(f"    {scenario.id}")
         screen.wrapped(scenario.title, "        ")
     return True
-
-
-def printable(text: str) -> str:
-    """Text of a client without what a terminal would obey."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

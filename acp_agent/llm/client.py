@@ -1,12 +1,10 @@
 """A model behind an OpenAI-compatible `/chat/completions`.
 
-Owns the request: the connection, timeouts, asking again, the way from body to events. Absent: the meaning of chunks
-(answer.py), the words of errors (refusals.py), what is sent (payload.py).
+Owns the request: timeouts, asking again, the way from body to events. Absent: proxies and certificates (route.py), the
+meaning of chunks (answer.py), the words of errors (refusals.py), what is sent (payload.py).
 
 Decisions:
 - A request is repeated only while nothing of its answer has been given out.
-- Proxies and certificates of the environment are used as httpx does, except for a server on this machine: a loopback
-  address never goes through a proxy. Redirects are not followed, the key would go to whoever they name.
 - After a finish reason the rest of the stream (usage, [DONE]) is waited for briefly, then the answer ends.
 """
 
@@ -33,11 +31,10 @@ from acp_agent.llm.refusals import (
     transport_failure,
 )
 from acp_agent.llm.retry import RetryPolicy, retry_after_s
+from acp_agent.llm.route import http_client
 from acp_agent.llm.sse import DOCUMENT, ServerEvent, read_events
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 _PATH = "/chat/completions"
@@ -54,8 +51,8 @@ class Timeouts:
 
     Keep-alive comments are no silence: a server that queues a request may say so for as long as the person waits."""
 
-    connect_s: float = 10.0
-    idle_s: float = 300.0
+    connect_s: float
+    idle_s: float
 
 
 class _MemberRefused(Exception):
@@ -76,9 +73,9 @@ class OpenAIModel:
         *,
         api_key: str | None = None,
         api_key_variable: str | None = None,
+        timeouts: Timeouts,
+        retry: RetryPolicy,
         sampling: Sampling = Sampling(),  # noqa: B008 - frozen
-        timeouts: Timeouts = Timeouts(),
-        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
         on_retry: Callable[[str], None] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.time,
@@ -120,6 +117,7 @@ class OpenAIModel:
     ) -> AsyncGenerator[ModelEvent, None]:
         """Answer the conversation; see Model.stream. Raises the ModelError that fits, after the retries allowed."""
         attempt = 0
+        waited_s = 0.0
         while True:
             given_out = False
             body = request_body(self._name, messages, tools, self._sampling, self._refused)
@@ -134,12 +132,19 @@ class OpenAIModel:
                 self._refused.add(refusal.member)
                 continue
             except ModelError as error:
-                if given_out or not error.retryable or attempt >= self._retry.retries:
+                # Who wants no request twice, does not want it while a model is loading either.
+                patient = self._retry.retries > 0 and waited_s < error.patience_s
+                if given_out or not error.retryable or not (patient or attempt < self._retry.retries):
                     raise
                 wait_s = self._retry.wait_s(attempt, error.wait_s)
+                if attempt >= self._retry.retries:
+                    wait_s = max(
+                        wait_s, self._retry.wait_s(attempt, None)
+                    )  # a server's 0 would go on for ever
                 if self._on_retry is not None:
                     self._on_retry(f"{error}; asking again in {wait_s:g} s")
             await self._sleep(wait_s)
+            waited_s += wait_s
             attempt += 1
 
     async def _ask(self, body: bytes, reader: AnswerReader) -> AsyncGenerator[ModelEvent, None]:
@@ -279,27 +284,14 @@ class OpenAIModel:
 
     def _connected(self) -> httpx.AsyncClient:
         if self._client is None:
-            import httpx  # here, because only the first request needs its 60 ms
+            import httpx  # as in route.py
 
-            parts = urlsplit(self._url)
-            loopback = _is_loopback(parts.hostname or "")
-            verify: bool | ssl.SSLContext = True
-            if loopback:
-                # Loading the certificates takes longer than all the rest; plain HTTP to this machine has no use for
-                # them, as neither a proxy nor a redirect can bring TLS in. With HTTPS, those of the system count,
-                # and $SSL_CERT_FILE, because a local server has no certificate of a public authority.
-                verify = _system_certificates() if parts.scheme == "https" else False
+            timeout = httpx.Timeout(
+                self._timeouts.idle_s, connect=self._timeouts.connect_s, pool=self._timeouts.connect_s
+            )
             try:
-                self._client = httpx.AsyncClient(
-                    timeout=httpx.Timeout(
-                        self._timeouts.idle_s, connect=self._timeouts.connect_s, pool=self._timeouts.connect_s
-                    ),
-                    trust_env=not loopback,
-                    verify=verify,
-                    follow_redirects=False,
-                )
-            except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
-                # A SOCKS proxy without its package, a malformed proxy address, a certificate file that is not there.
+                self._client = http_client(self._url, timeout)
+            except ValueError as error:
                 raise ModelUnreachable(
                     "the proxy or certificate settings of the environment cannot be used: "
                     f"{one_line(str(error), self._address)}"
@@ -383,21 +375,3 @@ def _endpoint(base_url: str) -> tuple[str, str]:
         urlunsplit((parts.scheme, parts.netloc, path + _PATH, parts.query, "")),
         f"{parts.scheme}://{host}{port}{path}",
     )
-
-
-def _system_certificates() -> ssl.SSLContext:
-    import ssl  # as httpx: only where a request needs it
-
-    return ssl.create_default_context()
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    import ipaddress
-
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified

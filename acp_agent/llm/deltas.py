@@ -95,6 +95,8 @@ class ToolCallAssembler:
         if call_id is not None:
             same = next((call for call in reversed(self._calls) if call.call_id == call_id), None)
             if same is not None:
+                if index is not None and index == same.index and name == same.name:
+                    return same  # two values in it are parted at the end
                 two_under_one_id = None not in (index, same.index) and index != same.index
                 return None if two_under_one_id or self._names_another(same, name, arguments) else same
         call = self._newest_at(index, has_name=bool(name))

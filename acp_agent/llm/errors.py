@@ -20,13 +20,22 @@ class ModelError(Exception):
     """A model call failed.
 
     str(error) is one line without secrets. retryable: the same request may succeed a little later.
-    wait_s: how long the server asked to wait before that, None if it did not say."""
+    wait_s: how long the server asked to wait before that, None if it did not say. patience_s: for so long it is worth
+    while to ask again, however often."""
 
-    def __init__(self, message: str, *, retryable: bool = False, wait_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        wait_s: float | None = None,
+        patience_s: float = 0.0,
+    ) -> None:
         """Keep the sentence as the only argument, so that str() is exactly it."""
         super().__init__(message)
         self.retryable = retryable
         self.wait_s = wait_s
+        self.patience_s = patience_s
 
 
 class ModelUnreachable(ModelError):

@@ -49,7 +49,7 @@ _COMMANDS = (
     ),
     ("write_file", re.compile(r"write\s+(?P<path>.+?):(?:\s(?P<content>.*))?", re.DOTALL | re.IGNORECASE)),
 )
-_ATTACHMENTS = re.compile(r"(\n\[attached file: [^\n]*\])+\s*$")
+_ATTACHMENTS = re.compile(r"(\n\[attached (file|directory): [^\n]*\])+\s*$")
 """What an editor adds below the typed text is no part of a command."""
 _WORD = re.compile(r"\S+\s*|\s+")
 _MAX_QUOTED = 600

@@ -17,16 +17,16 @@ PROVIDERS = ("offline", "openai", "scripted")
 
 def create_model(
     *,
-    provider: str = "offline",
+    provider: str,
     base_url: str | None = None,
     name: str | None = None,
     api_key: str | None = None,
     api_key_variable: str | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
-    connect_timeout_s: float = 10.0,
-    idle_timeout_s: float = 300.0,
-    retries: int = 2,
+    connect_timeout_s: float,
+    idle_timeout_s: float,
+    retries: int,
     script: Path | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> Model:

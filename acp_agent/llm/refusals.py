@@ -7,6 +7,7 @@ key. Absent: the decision to try again, which is client.py's; here it is only sa
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import re
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from acp_agent.llm.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from acp_agent.printable import printable
 
 MAX_SERVER_TEXT = 300
 """Characters of the server's own words that are shown."""
@@ -35,6 +37,10 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit", re.IGNORECASE)
+"""In a code or type; in the text only where there is neither: a passing limit is often explained by prices."""
+_LOADING = re.compile(r"loading model|model is (still )?(being )?load(ing|ed)|still loading", re.IGNORECASE)
+_LOADING_S = 60.0
+"""A model of some gigabytes from a disk; after that a person has to look."""
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
@@ -63,7 +69,7 @@ def refusal_of_status(
         return ModelRefused(
             f"the model server at {address.url} redirects{target}; set model.baseUrl to that address"
         )
-    return _classified(status, said_in(body, address), body, address, wait_s)
+    return _classified(status, said_in(body, address), body, _names_in(_decoded(body)), address, wait_s)
 
 
 def refusal_in_stream(chunk: dict[str, object], address: ServerAddress) -> ModelError:
@@ -74,24 +80,39 @@ def refusal_in_stream(chunk: dict[str, object], address: ServerAddress) -> Model
         (code for code in (source.get("code"), source.get("status"), chunk.get("code")) if _is_status(code)),
         0,
     )
-    return _classified(int(str(status)), _said(chunk, address), str(chunk), address, None)
+    return _classified(int(str(status)), _said(chunk, address), str(chunk), _names_in(chunk), address, None)
 
 
 def _is_status(code: object) -> bool:
     return str(code).isdigit() and 400 <= int(str(code)[:9]) < 600
 
 
+def _names_in(value: object) -> str:
+    """The `code` and `type` of an error, "" if it has neither. A number is a status, and "error" says nothing."""
+    if isinstance(value, list):
+        value = next(iter(value), None)
+    if not isinstance(value, dict):
+        return ""
+    inner = value.get("error")
+    source = inner if isinstance(inner, dict) else value
+    names = (source.get("code"), source.get("type"))
+    return " ".join(
+        name for name in names if isinstance(name, str) and name != "error" and not name.isdigit()
+    )
+
+
 def _classified(
-    status: int, said: str, everything: str, address: ServerAddress, wait_s: float | None
+    status: int, said: str, everything: str, names: str, address: ServerAddress, wait_s: float | None
 ) -> ModelError:
+    """names: what the server itself calls the error; everything: all it sent, read where it names nothing."""
     where = f"the model server at {address.url}"
     code = f" ({status})" if status else ""
     tail = f": {said}" if said else ""
-    kind = everything.lower()
+    kind = (names or everything).lower()
     if status in (401, 403) or (not status and ("invalid_api_key" in kind or "authentication_error" in kind)):
         return ModelAuthError(f"{where} refused access{code}{tail}; {_about_the_key(address)}")
     if status == 429 or (not status and ("rate_limit" in kind or "insufficient_quota" in kind)):
-        if _QUOTA.search(everything):
+        if _QUOTA.search(kind):
             return ModelRateLimited(f"the account at {address.url} has no quota left{code}{tail}")
         return ModelRateLimited(
             f"{where} takes no more requests for now{code}{tail}; wait a little and ask again",
@@ -103,6 +124,13 @@ def _classified(
     if status == 404:
         return ModelRefused(
             f'{where} knows no such path or no model "{address.name}" (404){tail}; check model.baseUrl and model.name'
+        )
+    if status == 503 and _LOADING.search(said):
+        return ModelServerFailed(
+            f"{where} is still loading its model{code}{tail}; ask again when it has",
+            retryable=True,
+            wait_s=wait_s,
+            patience_s=_LOADING_S,
         )
     if status >= 500 or not status:
         return ModelServerFailed(
@@ -125,18 +153,25 @@ def _about_the_key(address: ServerAddress) -> str:
 
 def said_in(body: str, address: ServerAddress) -> str:
     """Return the server's own explanation out of an error body, one line, "" when there is none."""
-    import json
-
     text = body.strip()
-    if text.startswith(("{", "[", '"')):
-        try:
-            return _said(json.loads(text), address)
-        except (ValueError, RecursionError):
-            pass
+    value = _decoded(text)
+    if value is not None:
+        return _said(value, address)
     if text.startswith("<"):
         title = _TITLE.search(text)
         text = title[1] if title else _TAG.sub(" ", text)
     return one_line(text, address)
+
+
+def _decoded(body: str) -> object:
+    """The JSON object, list or string that a body is, None if it is something else."""
+    import json
+
+    if body.lstrip().startswith(("{", "[", '"')):
+        with contextlib.suppress(ValueError, RecursionError):
+            value: object = json.loads(body)
+            return value
+    return None
 
 
 def _said(value: object, address: ServerAddress) -> str:
@@ -174,7 +209,7 @@ def one_line(text: str, address: ServerAddress) -> str:
         text = text.replace(address.secret, "***")
     # Only the start can be shown; a server may send megabytes.
     text = " ".join(text[: MAX_SERVER_TEXT * 20].split())
-    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    text = printable(text)
     return text if len(text) <= MAX_SERVER_TEXT else text[: MAX_SERVER_TEXT - 1] + "…"
 
 

@@ -16,7 +16,7 @@ class RetryPolicy:
     retries: further requests after the first. first_wait_s doubles up to max_wait_s.
     max_server_wait_s: the longest wait a server can ask for; a person looks at a silent editor meanwhile."""
 
-    retries: int = 2
+    retries: int
     first_wait_s: float = 0.5
     max_wait_s: float = 8.0
     max_server_wait_s: float = 60.0

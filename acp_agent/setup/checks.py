@@ -31,12 +31,11 @@ def configuration(
     return settings, Finding(State.OK, "configuration", f"no file, so the defaults; looked for {looked}")
 
 
-def skills(found: Sequence[str], left_out: Sequence[str]) -> Finding:
-    """found: the names of the skills that Bob will use. left_out: a sentence for each that he will not."""
+def skills(found: Sequence[str], warnings: Sequence[str]) -> Finding:
+    """found: the names of the skills that Bob will use. warnings: a sentence on each that he will not, and on each
+    that is not as it seems."""
     names = f"{len(found)} found: {', '.join(found)}" if found else "none found"
-    if left_out:
-        return Finding(State.TO_DO, "skills", f"{names}; left out: {'; '.join(left_out)}")
-    return Finding(State.OK, "skills", names)
+    return Finding(State.TO_DO if warnings else State.OK, "skills", "; ".join([names, *warnings]))
 
 
 def sessions_directory(path: Path) -> Finding:

@@ -17,6 +17,7 @@ from acp_agent.agent.replay import SUMMARY_MARK, replay
 from acp_agent.agent.stored_session import StoredSession, summary_of
 from acp_agent.agent.updates import Update
 from acp_agent.client.screen import visible
+from acp_agent.config import BashSettings
 from acp_agent.jsonrpc import codec
 from acp_agent.llm.model import Message
 from acp_agent.tools.builtin import default_tools
@@ -115,7 +116,11 @@ def _call_as_markdown(call: _Called) -> Iterator[str]:
 def _entries(stored: StoredSession) -> Iterator[_Said | _Called]:
     """What was said and done, oldest first. A summary is told from Bob's words by its mark, not by its looks."""
     # Nothing runs here, so no tool needs an environment, and no skill is read.
-    tools = ToolRegistry([*default_tools(environ={}), ReadSkillTool(lambda _: "")])
+    bash = BashSettings()
+    usual = default_tools(
+        environ={}, bash_timeout_s=bash.timeout_s, bash_max_output_bytes=bash.max_output_bytes
+    )
+    tools = ToolRegistry([*usual, ReadSkillTool(lambda _: "")])
     group: list[Message] = []
     for message in stored.messages:
         if "summary" not in message:

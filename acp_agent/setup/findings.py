@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from acp_agent.printable import printable
+
 
 class State(StrEnum):
     """How a check ended; the values are what its line begins with."""
@@ -28,8 +30,7 @@ class Finding:
 
     def __str__(self) -> str:
         # What servers and files say may be in it: still one line, and nothing a terminal would obey.
-        plain = "".join(one if one.isprintable() else "\ufffd" for one in " ".join(self.text.split()))
-        return f"{self.state:<8} {self.subject:<14} {plain}"
+        return f"{self.state:<8} {self.subject:<14} {printable(' '.join(self.text.split()))}"
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

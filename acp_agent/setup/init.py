@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from acp_agent import config
+from acp_agent.llm.route import is_loopback
 from acp_agent.setup.configuration import AlreadyThereError, Choice, NotWrittenError, write
 from acp_agent.setup.models import ModelEntry, same_model
-from acp_agent.setup.probe import is_loopback, shown_address
+from acp_agent.setup.probe import shown_address
 from acp_agent.setup.servers import (
     NO_MODEL,
     USUAL_PLACES,

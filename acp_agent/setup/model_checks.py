@@ -95,7 +95,7 @@ def _without_server(settings: ModelSettings) -> Finding:
             "the built-in offline model needs no server; `acp-agent init` sets up a real one",
         )
     try:
-        create_model(provider=settings.provider, script=settings.script)
+        _model(settings, None, None)
     except ModelError as error:
         return Finding(State.TO_DO, MODEL, str(error))
     return Finding(State.SKIPPED, SERVER, f"the scripted model needs no server; it plays {settings.script}")
@@ -231,6 +231,7 @@ def _model(settings: ModelSettings, key: str | None, max_tokens: int | None) -> 
         connect_timeout_s=settings.connect_timeout_s,
         idle_timeout_s=min(settings.idle_timeout_s, MAX_WAIT_S),
         retries=0,
+        script=settings.script,
     )
 
 

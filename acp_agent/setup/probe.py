@@ -8,12 +8,13 @@ for an answer of a model, which are llm's.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
+
+from acp_agent.llm.route import http_client
 
 if TYPE_CHECKING:
     import httpx
@@ -105,9 +106,8 @@ def _reason(error: Exception) -> str:
 async def probing(url: str, key: str | None, deadline_s: float) -> AsyncIterator[Prober]:
     """A prober for the server at this address.
 
-    key: sent with every request, so url has to be the server it was made for. deadline_s: for each request. As the
-    model client does, a server on this machine is asked without proxies and certificates, and redirects, which could
-    carry the key elsewhere, are not followed. Raises ValueError for a key no header can hold and for settings of the
+    key: sent with every request, so url has to be the server it was made for. deadline_s: for each request. The way
+    there is the model client's (llm/route.py). Raises ValueError for a key no header can hold and for settings of the
     environment (proxy, certificates) that cannot be used."""
     import httpx
 
@@ -116,34 +116,12 @@ async def probing(url: str, key: str | None, deadline_s: float) -> AsyncIterator
         if not (key.isascii() and key.isprintable()):
             raise ValueError("the API key holds characters no key can have")
         headers["authorization"] = f"Bearer {key}"
-    loopback = is_loopback(url)
     try:
-        client = httpx.AsyncClient(
-            headers=headers,
-            timeout=httpx.Timeout(deadline_s),
-            trust_env=not loopback,
-            verify=not (loopback and url.startswith("http:")),
-            follow_redirects=False,
-        )
-    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+        client = http_client(url, httpx.Timeout(deadline_s), headers)
+    except ValueError as error:
         raise ValueError("the proxy or certificate settings of the environment cannot be used") from error
     async with client:
         yield Prober(client, deadline_s)
-
-
-def is_loopback(url: str) -> bool:
-    """Whether this address is on this machine."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
 
 
 def below(base_url: str, path: str) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from acp_agent.llm.route import is_loopback
 from acp_agent.setup.models import ModelEntry, in_order, listed
-from acp_agent.setup.probe import Prober, Reply, below, is_loopback, probing, shown_address
+from acp_agent.setup.probe import Prober, Reply, below, probing, shown_address
 from acp_agent.setup.products import Identity, Product, identify
 
 URL_VARIABLE: Final = "OPENAI_BASE_URL"

@@ -38,9 +38,6 @@ class ToolResult(NamedTuple):
 class ToolError(Exception):
     """The call failed; the text is one sentence the model can act on."""
 
-    def as_result(self) -> ToolResult:
-        return ToolResult(str(self), failed=True)
-
 
 class Tool(Protocol):
     """One tool. All but `run` is cheap and has no effect."""
@@ -67,7 +64,8 @@ class Tool(Protocol):
         """A JSON Schema of type object."""
 
     def title(self, arguments: Arguments) -> str:
-        """One line for a person, such as `bash: ls`."""
+        """For a person, such as `bash: ls`; a command of several lines is there with all of them, it is what is
+        allowed or not."""
 
     def locations(self, arguments: Arguments, cwd: Path) -> list[str]:
         """Absolute paths of the files the call is about; [] if there are none or the path is no path."""

@@ -8,7 +8,7 @@ from acp_agent.process import child_environment
 from acp_agent.tools.editing import EditFileTool
 from acp_agent.tools.reading import ReadFileTool
 from acp_agent.tools.registry import ToolRegistry
-from acp_agent.tools.shell import DEFAULT_MAX_OUTPUT_BYTES, DEFAULT_TIMEOUT_S, BashTool
+from acp_agent.tools.shell import BashTool
 from acp_agent.tools.writing import WriteFileTool
 
 
@@ -16,8 +16,8 @@ def default_tools(
     *,
     environ: Mapping[str, str],
     secrets: Iterable[str] = (),
-    bash_timeout_s: float = DEFAULT_TIMEOUT_S,
-    bash_max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
+    bash_timeout_s: float,
+    bash_max_output_bytes: int,
 ) -> ToolRegistry:
     """Build them. secrets: names of variables that commands must not see, such as the model's key."""
     return ToolRegistry(

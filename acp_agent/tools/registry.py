@@ -51,9 +51,6 @@ class ToolRegistry:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
-    def get(self, name: str) -> Tool | None:
-        return self._tools.get(name)
-
     def specs(self) -> list[tuple[str, str, dict[str, object]]]:
         """(name, description, parameters) of each tool, for the model."""
         return [(tool.name, tool.description, tool.parameters) for tool in self._tools.values()]

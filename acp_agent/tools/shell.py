@@ -12,9 +12,6 @@ from pathlib import Path
 from acp_agent import process
 from acp_agent.tools.base import Arguments, Counted, ToolError, ToolKind, ToolResult, number, text
 
-DEFAULT_TIMEOUT_S = 120.0
-DEFAULT_MAX_OUTPUT_BYTES = 32_768
-
 
 class BashTool:
     """`bash -c command` in the session's directory, stdin from /dev/null, both outputs in one."""
@@ -27,8 +24,8 @@ class BashTool:
     def __init__(
         self,
         *,
-        timeout_s: float = DEFAULT_TIMEOUT_S,
-        max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
+        timeout_s: float,
+        max_output_bytes: int,
         environ: Mapping[str, str],
     ) -> None:
         """timeout_s: for calls that name none; a call may ask for any time above 0, more or less.

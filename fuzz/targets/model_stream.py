@@ -21,8 +21,9 @@ from reference.chat import assert_valid
 from strategies.json_values import JUNK, changed
 from strategies.slices import CUTS, cut
 
-from acp_agent.config import LimitSettings
-from acp_agent.llm.client import OpenAIModel
+from acp_agent.config import LimitSettings, ModelSettings
+from acp_agent.llm.client import OpenAIModel, Timeouts
+from acp_agent.llm.retry import RetryPolicy
 from acp_agent.tools.registry import ToolRegistry
 
 _TEXTS = st.sampled_from(["a", " ", "é", "😀", "\ud83d", "\ude00", "two words", "\n", ""])
@@ -150,7 +151,14 @@ def check(case: Any) -> None:
 
 async def _two_turns(answers: list[Any]) -> None:
     server = _Server(answers)
-    model = OpenAIModel("http://localhost:1/v1", "m", sleep=_no_wait, api_key="sk-secret")
+    model = OpenAIModel(
+        "http://localhost:1/v1",
+        "m",
+        api_key="sk-secret",
+        timeouts=Timeouts(1.0, 1.0),
+        retry=RetryPolicy(ModelSettings().retries),
+        sleep=_no_wait,
+    )
     model._client = httpx.AsyncClient(transport=httpx.MockTransport(server.answer))
     tools = [PlainTool(name, needs_permission=False) for name in ("work", "other")]
     ends = Ends(model, ToolRegistry(tools), limits=LimitSettings(max_steps=_STEPS))

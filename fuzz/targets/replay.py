@@ -19,7 +19,12 @@ from acp_agent.tools.builtin import default_tools
 from acp_agent.tools.registry import ToolRegistry
 from acp_agent.tools.skill import ReadSkillTool
 
-_TOOLS = ToolRegistry([*default_tools(environ={}), ReadSkillTool(Skills().instructions)])
+_TOOLS = ToolRegistry(
+    [
+        *default_tools(environ={}, bash_timeout_s=1.0, bash_max_output_bytes=1),
+        ReadSkillTool(Skills().instructions),
+    ]
+)
 
 cases = st.fixed_dictionaries({"records": turns() | ANY_ORDER})
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies.damage import damaged
 from strategies.text import ENCODABLE
 
+from acp_agent.agent.commands import DESCRIPTIONS as COMMANDS
 from acp_agent.agent.skills import MAX_DESCRIPTION_CHARS, MAX_FILE_BYTES, MAX_NAME_CHARS, Skills, load_skills
 from acp_agent.tools.base import ToolError
 
@@ -117,7 +118,7 @@ def _use(skills: Skills) -> None:
         assert f"- {name}: {skill.description}\n" in f"{section}\n"
         assert len(section.splitlines()) == len(skills) + 1 or "\x85" in section
         assert skills.instructions(name).startswith("[skill folder: ")
-    assert {skill.name for skill in skills.commands()} == set(skills) - skills.reserved
+    assert {skill.name for skill in skills.commands()} == set(skills) - COMMANDS.keys()
     try:
         skills.body("no such skill")
     except ToolError:

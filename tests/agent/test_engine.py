@@ -32,6 +32,5 @@ def test_a_session_with_skills_can_read_them(kit: Any, wired: Any, tmp_path: Pat
     assert names(tools) == ["work", "read_skill"]
     assert engine.tools_of(wired.session) is tools
     assert names(engine.tools) == ["work"]
-    tool = tools.get("read_skill")
-    assert tool is not None
+    tool = next(tool for tool in tools if tool.name == "read_skill")
     assert (tool.needs_permission, tool.counts_as, tool.kind) == (False, "skill", "read")

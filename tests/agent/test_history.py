@@ -313,3 +313,18 @@ def test_compressing_cuts_no_turn_and_parts_no_call_from_its_result(
     assert is_valid(history.messages()[1:])
     again = History("s", history.records())
     assert again.records() == history.records()
+
+
+def test_an_answer_can_be_taken_back_as_long_as_nothing_followed_it() -> None:
+    """Half an answer, which is asked for again; never a question, a result, or an answer of another turn."""
+    history = History("s")
+    assert not history.drop_answer()
+    history.begin_turn("q")
+    assert not history.drop_answer()
+    history.add_answer("ha")
+    assert history.drop_answer()
+    assert not history.drop_answer()
+    assert [message["content"] for message in history.messages()] == ["s", "q"]
+    history.add_answer("whole")
+    history.end_turn("")
+    assert not history.drop_answer()

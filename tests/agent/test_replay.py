@@ -25,7 +25,7 @@ from acp_agent.protocol.policy import Policy
 from acp_agent.tools.builtin import default_tools
 
 CWD = Path("/home/ada/project")
-TOOLS = default_tools(environ={})
+TOOLS = default_tools(environ={}, bash_timeout_s=9, bash_max_output_bytes=99)
 
 
 def call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
@@ -194,7 +194,9 @@ class Recorder:
 def test_a_call_is_replayed_as_it_was_announced(name: str, arguments: str, tmp_path: Path) -> None:
     """Title, kind, input and places are those of the live call, for unknown tools and malformed arguments too."""
     peer = Recorder()
-    session: Any = SimpleNamespace(id="s", cwd=tmp_path, allowed={"bash", "read_file"}, taken_ids=set())
+    session: Any = SimpleNamespace(
+        id="s", cwd=tmp_path, allowed={"bash", "read_file"}, replayed_ids=set(), live_ids={}
+    )
     calls = ToolCalls(peer, session, TOOLS, SimpleNamespace(say=print))  # type: ignore[arg-type]
     output = asyncio.run(calls.run(ToolCallReady("c1", name, arguments)))
     live = peer.updates[0]

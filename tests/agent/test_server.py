@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from acp_agent.agent import server as server_module
 from acp_agent.agent.handlers import Handlers
 from acp_agent.agent.server import Server, run
 from acp_agent.config import LogLevel, ModelSettings, Provider, Settings
@@ -191,3 +192,9 @@ def test_a_model_that_cannot_be_set_up_is_refused_before_anything_is_touched(mod
     with pytest.raises(ModelError):
         run(Settings(model=model, log_level=LogLevel.DEBUG), {})
     assert [os.fstat(descriptor)[:3] for descriptor in (0, 1)] == [one[:3] for one in before]
+
+
+def test_the_deadlines_of_the_end_are_together_within_the_promise() -> None:
+    """After the end of the input an agent is gone within 2 s: turns, saves, writes, and Python itself."""
+    deadlines_s = server_module._END_TURNS_S + server_module._SAVE_S + server_module._FLUSH_S
+    assert deadlines_s <= 1.8

@@ -49,3 +49,28 @@ def test_a_user_without_a_home_has_none(monkeypatch: pytest.MonkeyPatch) -> None
     assert not home_directory().exists()
     monkeypatch.setenv("HOME", "")
     assert home_directory().is_absolute()
+
+
+def test_a_reloaded_session_knows_what_its_client_has_seen() -> None:
+    """The ids of its calls; and the server's count, as long as the conversation is the one that was counted."""
+    old, same, edited = (Session("a", Path("/"), History(prompt), Skills()) for prompt in ("s", "t", "s"))
+    for session, text in ((old, "q"), (same, "q"), (edited, "Q")):
+        session.history.begin_turn(text)
+        session.history.add_answer("a")
+        session.history.end_turn("")
+    old.live_ids["call_1"] = "t1"
+    old.replayed_ids.add("t0")
+    old.input_tokens = 7
+    same.follow(old)
+    edited.follow(old)
+    assert (same.live_ids, same.replayed_ids) == ({"call_1": "t1"}, {"t0"})
+    assert (same.input_tokens, edited.input_tokens) == (7, None)
+
+
+def test_an_id_of_a_live_call_is_for_that_call_alone() -> None:
+    """Where the model happens to number as we do, its own id stays right until it gives it to another call."""
+    session = Session("a", Path("/"), History("s"), Skills())
+    session.live_ids |= {"call_1": "call_1", "call_2": "call_9", "call_3": "call_2"}
+    assert session.ids_of_other_calls() == {"call_2", "call_3"}
+    session.live_ids["call_4"] = "call_1"
+    assert session.ids_of_other_calls() == {"call_1", "call_2", "call_3", "call_4"}

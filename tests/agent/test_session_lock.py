@@ -177,6 +177,8 @@ def test_locks_leave_descriptors_for_other_work(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (first_free + 100, limits[1]))
         with pytest.raises(OSError, match="too many sessions are open"):
             take_all()
+        assert not (tmp_path / f"{len(locks)}.lock").exists()
+        assert pid_of_holder(tmp_path / "0.lock") == os.getpid()  # who has a lock is told all the same
         assert 0 < len(locks) < 60
         opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(30)]
         for descriptor in opened:

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -200,15 +201,19 @@ def test_a_save_that_fails_is_one_sentence_and_the_old_file_stays(
     assert texts(store, tmp_path) == ["new"]
 
 
-def test_without_room_for_a_lock_a_new_session_is_not_stored(
-    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_room_for_a_lock_a_new_session_is_stored_later(
+    store: SessionStore, second: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Never written without its lock."""
-    monkeypatch.setattr(os, "open", _no_room)
-    with pytest.raises(StoreError, match=r"cannot be locked in .*: No space left on device"):
-        store.save(ID, tmp_path, said("x"), CREATED)
-    with pytest.raises(StoreError, match="cannot be locked"):
-        store.acquire(tmp_path, ID)
+    """Never written without its lock; what was to be written is not forgotten."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", _no_room)
+        with pytest.raises(StoreError, match=r"cannot be locked in .*: No space left on device"):
+            second.acquire(tmp_path, ID)
+        with pytest.raises(StoreError, match=r"cannot be saved in .*: No space left on device"):
+            store.save(ID, tmp_path, said("x"), CREATED)
+        assert not store.is_stored(tmp_path, ID)
+    store.close()
+    assert texts(second, tmp_path) == ["x"]
 
 
 def test_a_session_on_a_full_disk_can_be_opened_and_is_locked_when_it_is_saved(
@@ -230,6 +235,109 @@ def test_a_session_on_a_full_disk_can_be_opened_and_is_locked_when_it_is_saved(
     with pytest.raises(StoreError, match="is open in another process"):
         second.open(tmp_path, ID)
     assert texts(second, tmp_path) == ["new"]
+
+
+def opened_without_its_lock(store: SessionStore, cwd: Path, patch: pytest.MonkeyPatch) -> None:
+    """Save a session that says "old", let it go, and open it where no lock file can be made."""
+    store.save(ID, cwd, said("old"), CREATED)
+    store.close()
+    with patch.context() as full:
+        full.setattr(os, "open", _no_new_file)
+        store.open(cwd, ID)
+
+
+def test_what_another_process_has_said_meanwhile_is_not_overwritten(
+    store: SessionStore, second: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened without its lock, a session is written only over the file that was read; loaded again, over the new."""
+    opened_without_its_lock(store, tmp_path, monkeypatch)
+    second.open(tmp_path, ID)
+    second.save(ID, tmp_path, said("old", "theirs"), CREATED)
+    second.close()
+    for _ in range(2):
+        with pytest.raises(StoreError, match="has been changed by another process since it was loaded"):
+            store.save(ID, tmp_path, said("old", "ours"), CREATED)
+    assert texts(second, tmp_path) == ["old", "theirs"]
+    assert store.open(tmp_path, ID).messages == said("old", "theirs")
+    store.save(ID, tmp_path, said("old", "theirs", "ours"), CREATED)
+    assert texts(second, tmp_path) == ["old", "theirs", "ours"]
+
+
+def test_a_lost_lock_does_not_cost_the_turn_of_who_had_it_meanwhile(
+    store: SessionStore, second: SessionStore, tmp_path: Path
+) -> None:
+    """The lock's file was removed by hand; another process has come, saved and gone."""
+    store.save(ID, tmp_path, said("one"), CREATED)
+    (tmp_path / DIRECTORY / f"{ID}.lock").unlink()
+    second.open(tmp_path, ID)
+    second.save(ID, tmp_path, said("one", "theirs"), CREATED)
+    second.close()
+    with pytest.raises(StoreError, match="has been changed by another process"):
+        store.save(ID, tmp_path, said("one", "ours"), CREATED)
+    assert texts(second, tmp_path) == ["one", "theirs"]
+
+
+def test_near_the_limit_on_open_files_a_session_of_another_process_is_refused(
+    store: SessionStore, second: SessionStore, tmp_path: Path
+) -> None:
+    """A process that can't have one lock more still sees that the session is locked."""
+    store.save(ID, tmp_path, said("x"), CREATED)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open("/dev/null", os.O_RDONLY)
+    os.close(free)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 20, limits[1]))
+        with pytest.raises(StoreError, match="is open in another process"):
+            second.open(tmp_path, ID)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.parametrize("act", ["reload", "settle", "flush", "end"])
+def test_what_could_not_be_saved_is_tried_again(
+    store: SessionStore, second: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """A disk that was full for a moment costs no turn: neither a reload nor the end forgets it."""
+    store.save(ID, tmp_path, said("old"), CREATED)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    disk = Disk(monkeypatch)
+    disk.errors += [full, full]
+    disk.go.set()
+
+    async def main() -> None:
+        with pytest.raises(StoreError, match="No space left on device"):
+            await store.save_soon(ID, tmp_path, said("old", "new"), CREATED)
+        with pytest.raises(StoreError, match="No space left on device"):
+            store.open(tmp_path, ID)  # rather than as it was before the turn
+        if act == "reload":
+            assert store.open(tmp_path, ID).messages == said("old", "new")
+        elif act == "settle":
+            await store.settle(ID)
+        elif act == "flush":
+            await store.flush()
+        else:
+            store.close()
+
+    asyncio.run(main())
+    assert texts(second, tmp_path) == ["old", "new"]
+
+
+def test_a_session_that_is_withdrawn_while_it_is_saved_leaves_nothing(
+    store: SessionStore, second: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once for who withdraws it; on disk as soon as the disk lets it."""
+    disk = Disk(monkeypatch)
+
+    async def main() -> None:
+        save = asyncio.ensure_future(store.save_soon(ID, tmp_path, said("x"), CREATED))
+        await until_it_began(disk)
+        store.withdraw(ID)
+        disk.go.set()
+        await asyncio.wait({save})
+
+    asyncio.run(main())  # with the threads it has started
+    assert names(tmp_path) == {".gitignore"}
+    second.acquire(tmp_path, ID)
 
 
 _real_open = os.open
@@ -257,6 +365,8 @@ def test_a_cwd_that_was_removed_stays_removed(store: SessionStore, tmp_path: Pat
     """The turn goes on with a warning."""
     with pytest.raises(StoreError, match="does not exist"):
         store.save(ID, tmp_path / "gone", said("x"), CREATED)
+    with pytest.raises(StoreError, match="does not exist"):
+        store.close()  # tried once more
     assert list(tmp_path.iterdir()) == []
 
 
@@ -408,6 +518,9 @@ def test_a_session_taken_over_after_its_lock_file_was_removed_is_not_overwritten
     second.save(ID, tmp_path, said("yours"), CREATED)
     with pytest.raises(StoreError, match="is open in another process"):
         store.save(ID, tmp_path, said("mine"), CREATED)
+    second.close()
+    with pytest.raises(StoreError, match="has been changed by another process"):
+        store.close()
     assert texts(store, tmp_path) == ["yours"]
 
 
@@ -626,10 +739,9 @@ def test_a_failed_save_is_made_good_by_a_newer_one(
         disk.errors.append(OSError(errno.ENOSPC, "No space left on device"))
         with pytest.raises(StoreError, match="No space left on device"):
             await store.save_soon(ID, tmp_path, said("three"), CREATED)
-        await store.flush()
+        assert texts(store, tmp_path) == ["two"]
 
     asyncio.run(main())
-    assert texts(store, tmp_path) == ["two"]
 
 
 def test_a_save_at_once_is_newer_than_those_that_wait(

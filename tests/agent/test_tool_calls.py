@@ -119,7 +119,7 @@ def test_an_id_that_a_replay_has_shown_is_left_out(kit: Any, wired: Any) -> None
         await calls.run(kit.wish())
         wired.take()
         number = int(wired.updates[0]["toolCallId"].removeprefix("call_"))
-        wired.session.taken_ids |= {f"call_{number + 1}", f"call_{number + 2}"}
+        wired.session.replayed_ids |= {f"call_{number + 1}", f"call_{number + 2}"}
         await calls.run(kit.wish())
         wired.take()
         assert wired.updates[-1]["toolCallId"] == f"call_{number + 3}"
@@ -221,3 +221,23 @@ def test_the_tally_counts_by_kind() -> None:
     for what in counted:
         tally.count(what)
     assert str(tally) == "2 command(s) · 2 file op(s) · 1 skill(s)"
+
+
+@pytest.mark.parametrize(("counts_as", "counted"), [("command", 1), ("file operation", 1), ("skill", 0)])
+def test_a_skill_counts_once_it_is_read_and_anything_else_once_it_ran(
+    kit: Any, wired: Any, counts_as: Counted, counted: int
+) -> None:
+    """A command that failed was carried out; a skill that could not be read was not loaded."""
+
+    async def scenario() -> None:
+        async def fail(_: object) -> ToolResult:
+            raise ToolError("no such thing")
+
+        calls = calls_of(wired)
+        wired.tool.counts_as = counts_as
+        wired.tool.act = fail
+        await calls.run(kit.wish())
+        tally = calls.tally
+        assert tally.commands + tally.file_operations + tally.skills == counted
+
+    kit.run(scenario())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acp_agent.agent import turn as turn_module
+from acp_agent.agent.keeper import Keeper
 from acp_agent.agent.turn import PromptTurn
 from acp_agent.llm.errors import ContextOverflow, ModelUnreachable
 from acp_agent.llm.model import FinishReason, ReasoningDelta
@@ -405,7 +408,7 @@ def test_a_turn_that_never_ran_can_be_answered(kit: Any, wired: Any) -> None:
         turn = turn_of(wired, kit)
         wired.cancel()
         turn.cancel()
-        turn.answer()
+        turn.drop()
         assert [message["result"] for message in wired.take()] == [{"stopReason": "cancelled"}]
         assert contents(wired) == []
 
@@ -484,5 +487,65 @@ def test_the_answer_leaves_in_the_pass_in_which_it_is_made(kit: Any, wired: Any)
         model = kit.HandModel([kit.text("hello"), kit.stop()])
         await PromptTurn("p1", wired.session, "q", wired.peer, wired.engine(model)).run()
         assert [[message.get("id") for message in one] for one in flushed] == [[None, "p1"]]
+
+    kit.run(scenario())
+
+
+@pytest.mark.parametrize("mute", [False, True])
+def test_a_cancelled_turn_has_one_deadline_for_all_it_waits_for(
+    kit: Any, wired: Any, monkeypatch: pytest.MonkeyPatch, mute: bool
+) -> None:
+    """Under 2 s together: what a client that never answers the permission took is not given to a disk that hangs."""
+
+    class Recording(Keeper):
+        keeps = True
+
+        async def keep(self, session: Any, within_s: float = math.inf) -> None:
+            allowed.append(within_s)
+
+    allowed: list[float] = []
+
+    async def scenario() -> None:
+        monkeypatch.setattr(turn_module, "_LATE_ANSWER_S", 0.1)
+        assert turn_module._BREAK_OFF_S < 2
+        wired.prompt()
+        model = kit.HandModel([kit.wish(), kit.stop(FinishReason.TOOL_CALLS)])
+        turn = PromptTurn(
+            "p1", wired.session, "q", wired.peer, wired.engine(model, Recording(None, wired.log))
+        )
+        running = asyncio.ensure_future(turn.run())
+        request = await wired.permission()
+        wired.cancel()
+        turn.cancel()
+        if not mute:
+            wired.choose(request, "cancelled")
+        await running
+        waited = 0.09 if mute else 0.0  # a clock may tick early
+        assert allowed[0] <= turn_module._BREAK_OFF_S - waited
+
+    kit.run(scenario())
+
+
+def test_half_an_answer_before_an_overflow_is_not_part_of_the_conversation(kit: Any, wired: Any) -> None:
+    """A server that notices in the middle of its answer: the retry is asked the question, and what the user has seen
+    of the half is set apart from the whole."""
+
+    async def scenario() -> None:
+        for number in range(3):
+            await turn_of(wired, kit, [kit.text(f"a{number}"), kit.stop()], id_=number).run()
+        wired.take()
+        before = len(wired.updates)
+        turn = turn_of(
+            wired,
+            kit,
+            [kit.text("ha"), ContextOverflow("too long")],
+            [kit.text("summary"), kit.stop()],
+            [kit.text("whole"), kit.stop()],
+        )
+        await turn.run()
+        wired.take()
+        assert turn.model.asked[-1][-1] == {"role": "user", "content": "question"}
+        assert [one["content"]["text"] for one in wired.updates[before:]] == ["ha", "\n\n", "whole"]
+        assert contents(wired)[-2:] == ["question", "whole"]
 
     kit.run(scenario())

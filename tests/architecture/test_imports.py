@@ -18,6 +18,7 @@ ARROWS: dict[str, set[str] | None] = {
     "transport": set(),
     "process": set(),
     "config": set(),
+    "printable": set(),
     "llm": set(),
     "tools": {"process"},
     # config is a leaf of plain values: the agent reads its settings rather than a dozen arguments.
@@ -33,8 +34,8 @@ ARROWS: dict[str, set[str] | None] = {
 }
 """Room -> the rooms it may import beside itself and those of everybody."""
 
-EVERYBODYS = {"hall", "bundled"}
-"""`acp_agent` itself, which holds the version, and the schemas that come with it."""
+EVERYBODYS = {"hall", "bundled", "printable"}
+"""`acp_agent` itself, which holds the version, and what has no room of its own."""
 
 PURE = {"jsonrpc", "protocol"}
 """Rooms whose bytes and times are arguments, so that one test can be both ends."""

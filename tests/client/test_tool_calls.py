@@ -77,3 +77,11 @@ def test_the_recap_counts_what_ran_and_skills_apart() -> None:
     calls.apply({"toolCallId": "3", "kind": "read", "name": "read_skill", "status": "completed"})
     calls.apply({"toolCallId": "4", "kind": "read", "status": "completed"})
     assert (calls.commands, calls.file_operations, calls.skills) == (1, 1, 1)
+
+
+def test_a_skill_that_could_not_be_read_is_not_counted() -> None:
+    """It has begun, and nothing was loaded; nor has it as long as it has not ended."""
+    calls = ToolCalls()
+    for id_, status in (("1", "in_progress"), ("2", "in_progress"), ("2", "failed")):
+        calls.apply({"toolCallId": id_, "kind": "read", "name": "read_skill", "status": status})
+    assert calls.skills == 0

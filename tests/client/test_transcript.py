@@ -186,6 +186,21 @@ def test_other_ends_than_the_ordinary_one_are_told_apart(page: Page, reason: str
     assert len(others) == 1
 
 
+def test_the_recap_counts_skills_where_there_are_any(page: Page) -> None:
+    """`📖 N skill(s)`: what Bob has loaded in this turn."""
+    for id_ in ("1", "2"):
+        page.update(
+            "tool_call",
+            toolCallId=id_,
+            title="read_skill: x",
+            name="read_skill",
+            kind="read",
+            status="completed",
+        )
+    page.transcript.turn_ended("end_turn")
+    assert page.text.endswith("\n0 command(s) · 0 file op(s) · 📖 2 skill(s)\n")
+
+
 def test_an_ordinary_end_is_only_the_recap(page: Page) -> None:
     page.update("usage_update", used=10, size=100)
     page.transcript.turn_ended("end_turn")

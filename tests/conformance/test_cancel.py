@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 from model_server import ModelCall, ModelServer, assert_valid_history
-from raw_client import Agent, Message, is_alive, pid_in, wait_gone, waiting
+from raw_client import Agent, Message, is_alive, pid_in, promised_s, wait_gone, waiting
 
 CANCELLED = {"stopReason": "cancelled"}
-CANCEL_S = 6.0
-"""The promise is 2 s; the rest is for a machine that has other work."""
-
 Ask = Callable[[Agent, str, object], None]
 
 WAYS: dict[str, Ask] = {
@@ -35,7 +32,7 @@ def ask(request: pytest.FixtureRequest) -> Ask:
 def end(bob: Agent, model: ModelServer, session: str, prompt: object) -> None:
     """The cancelled turn's answer, nothing after it, no call left open, no further model request, and a normal next
     turn whose request is valid (R-155 to R-161, B114, B116, B117, B119)."""
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     seen = len(bob.messages)
     bob.barrier()
     assert [message for message in bob.messages[seen:] if "method" in message] == []
@@ -72,7 +69,7 @@ def test_in_the_same_write_as_the_prompt(bob: Agent, model: ModelServer, tmp_pat
     for way in WAYS.values():
         prompt = bob.prompt(session, "hi")
         way(bob, session, prompt)
-        assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+        assert bob.answer(prompt, promised_s())["result"] == CANCELLED
 
 
 def test_while_text_streams(bob: Agent, model: ModelServer, tmp_path: Path, ask: Ask) -> None:
@@ -94,7 +91,7 @@ def test_while_thoughts_stream(bob: Agent, model: ModelServer, tmp_path: Path) -
     bob.until(lambda message: message.get("method") == "session/update")
     bob.cancel(session)
     call.wait_gone()
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     again = bob.prompt(session, "next")
     call = model.next()
     assert [one["content"] for one in call.messages[1:]] == ["next"]
@@ -158,7 +155,7 @@ def test_while_a_permission_is_open_and_never_answered(
     session = bob.new_session(tmp_path)
     prompt, request = open_permission(bob, model, session)
     ask(bob, session, prompt)
-    withdrawn = bob.until(lambda message: message.get("method") == "$/cancel_request", CANCEL_S)
+    withdrawn = bob.until(lambda message: message.get("method") == "$/cancel_request", promised_s())
     assert withdrawn["params"] == {"requestId": request["id"]}
     end(bob, model, session, prompt)
     assert bob.messages.index(withdrawn) < bob.messages.index(bob.answer(prompt))
@@ -211,7 +208,7 @@ def test_while_a_command_runs(bob: Agent, model: ModelServer, tmp_path: Path, co
     pid = pid_in(tmp_path / "pid")
     assert is_alive(pid)
     bob.cancel(session)
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     assert not is_alive(pid)
     end(bob, model, session, prompt)
 
@@ -224,7 +221,7 @@ def test_by_request_while_a_command_runs(bob: Agent, model: ModelServer, tmp_pat
     bob.choose(bob.permission())
     pid = pid_in(tmp_path / "pid")
     ask(bob, session, prompt)
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     assert not is_alive(pid)
     end(bob, model, session, prompt)
 
@@ -242,7 +239,7 @@ def test_again_while_the_first_cancel_is_still_at_work(
     bob.cancel(session)
     bob.barrier()
     again(bob, session, prompt)
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     assert not is_alive(pid)
     end(bob, model, session, prompt)
 
@@ -273,7 +270,7 @@ def test_while_the_model_is_asked_again(bob: Agent, model: ModelServer, tmp_path
     call = model.next()
     ask(bob, session, prompt)
     call.wait_gone()
-    assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     again = bob.prompt(session, "what did you see?")
     call = model.next()
     assert_valid_history(call.messages)
@@ -304,7 +301,7 @@ def test_while_it_waits_in_the_queue(bob: Agent, model: ModelServer, tmp_path: P
     second = bob.prompt(other, "two")
     third = bob.prompt(running, "three")
     ask(bob, other, second)
-    assert bob.answer(second, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(second, promised_s())["result"] == CANCELLED
     assert not bob.answers(first)
     call.text("1").finish()
     assert bob.answer(first)["result"] == {"stopReason": "end_turn"}
@@ -330,7 +327,7 @@ def test_a_session_with_several_turns(bob: Agent, model: ModelServer, tmp_path: 
     after = bob.prompt(session, "after")
     call.wait_gone()
     for prompt in prompts:
-        assert bob.answer(prompt, CANCEL_S)["result"] == CANCELLED
+        assert bob.answer(prompt, promised_s())["result"] == CANCELLED
     for prompt, text in ((unharmed, "other"), (after, "after")):
         call = model.next()
         assert call.messages[1:] == [{"role": "user", "content": text}]
@@ -345,9 +342,9 @@ def test_one_of_several_turns_by_its_id(bob: Agent, model: ModelServer, tmp_path
     call = model.next().text("1")
     bob.until(lambda message: message.get("method") == "session/update")
     bob.notify("$/cancel_request", {"requestId": second})
-    assert bob.answer(second, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(second, promised_s())["result"] == CANCELLED
     bob.notify("$/cancel_request", {"requestId": first})
-    assert bob.answer(first, CANCEL_S)["result"] == CANCELLED
+    assert bob.answer(first, promised_s())["result"] == CANCELLED
     call.wait_gone()
     call = model.next()
     assert [one["content"] for one in call.messages[1:]] == ["one", "1", "three"]
@@ -445,7 +442,7 @@ def test_in_a_race_with_the_end(bob: Agent, model: ModelServer, tmp_path: Path, 
         for message in bob.messages:
             if message.get("method") == "session/request_permission":
                 bob.choose(message, "cancelled")
-    answer = bob.answer(prompt, CANCEL_S)
+    answer = bob.answer(prompt, promised_s())
     if "result" in answer:
         assert answer["result"]["stopReason"] in {"cancelled", "end_turn"}
     else:

@@ -393,8 +393,12 @@ def test_an_automatic_compaction_can_be_cancelled(
     bob.cancel(session)
     assert bob.answer(prompt)["result"] == {"stopReason": "cancelled"}
     request.wait_gone()
-    run_command(bob, session, "/new")
-    assert said(talk(bob, own_model, session, "next")) == [("user", "next")]
+    prompt = bob.prompt(session, "next")
+    next_call(own_model).text("short").finish()  # it is as due as before
+    call = next_call(own_model)
+    assert [text.split()[0] for _, text in said(call)] == ["short", "q2", "a2", "next"]
+    call.text("ok").finish()
+    assert bob.answer(prompt)["result"] == {"stopReason": "end_turn"}
 
 
 # -- a context that is too small

@@ -91,7 +91,7 @@ def test_the_spelling_of_arguments_does_not_matter(bob: Agent, model: ModelServe
 @pytest.mark.parametrize(
     "wishes",
     [
-        [A, A, B, A, A, B][:5],
+        [A, A, B, A, A],
         [("bash", {"command": f"echo {number}"}) for number in range(8)],
         [A, ("bash", {"path": "a.txt"}), A, B],
     ],

@@ -384,6 +384,23 @@ def test_a_skill_that_is_gone_is_shown_as_it_was(
     assert "read_skill" not in str(talk(keeping, own_model, session).body["tools"])
 
 
+def test_when_a_session_was_created_survives_its_loading(
+    begin: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Loaded in another process and saved again, it is as old as before."""
+    first = begin()
+    session = first.new_session(tmp_path)
+    talk(first, own_model, session)
+    first.end()
+    before = stored(tmp_path, session)
+    again = begin()
+    load(again, session, tmp_path)
+    talk(again, own_model, session)
+    after = stored(tmp_path, session)
+    assert after["created"] == before["created"]
+    assert after["updated"] > before["updated"]
+
+
 def test_the_last_of_several_loads_counts(keeping: Agent, own_model: ModelServer, tmp_path: Path) -> None:
     """A session that is open is read from disk again: here, what somebody else has put there."""
     session = keeping.new_session(tmp_path)
@@ -399,6 +416,68 @@ def test_the_last_of_several_loads_counts(keeping: Agent, own_model: ModelServer
         assert replayed(keeping, session, since) == [chunk("user", "by hand"), chunk("agent", "x")]
     assert [text for _, text in said(talk(keeping, own_model, session, "on"))] == ["by hand", "x", "on"]
     assert stored_texts(tmp_path, session)[0] == ("user", "by hand")
+
+
+def test_ids_of_an_open_session_stay_with_their_calls_when_it_is_loaded_again(
+    keeping: Agent, own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Here the model gives its calls ids that were ours for other calls, the hardest case: neither the replay nor
+    what is live after it uses an id of another call."""
+    bob = keeping
+    session = bob.new_session(tmp_path)
+    begun: dict[str, str] = {}
+
+    def live(command: str, given: str) -> str:
+        since = len(bob.messages)
+        work(bob, own_model, session, "bash", {"command": command}, given, permit="allow")
+        (id_,) = {one["toolCallId"] for one in bob.updates(session, since) if "toolCallId" in one}
+        assert begun.setdefault(id_, command) == command
+        return id_
+
+    first = live("echo 1", "x")
+    live("echo 2", first)
+    for number in range(3, 6):
+        since = len(bob.messages)
+        assert load(bob, session, tmp_path)["result"] == {}
+        for update in bob.updates(session, since):
+            if update["sessionUpdate"] == "tool_call":
+                command = update["rawInput"]["command"]
+                assert begun.setdefault(update["toolCallId"], command) == command
+        following = f"call_{int(first.removeprefix('call_')) + number}"
+        live(f"echo {number}", following)
+
+
+def test_the_count_of_tokens_survives_the_loading_of_an_open_session(
+    begin: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """A conversation that was due to be compressed is compressed by the next prompt, loaded again or not."""
+    bob = begin(f"{SESSIONS}[context]\nthreshold = 100\nkeepLastTurns = 1\n")
+    session = bob.new_session(tmp_path)
+    talk(bob, own_model, session, "q1", tokens=5)
+    talk(bob, own_model, session, "q2", tokens=1000)
+    assert load(bob, session, tmp_path)["result"] == {}
+    prompt = bob.prompt(session, "q3")
+    next_call(own_model).text("short").finish()
+    call = next_call(own_model)
+    assert said(call) == [("user", "short"), ("user", "q2"), ("assistant", "answer"), ("user", "q3")]
+    call.text("a3").finish()
+    assert bob.answer(prompt)["result"] == {"stopReason": "end_turn"}
+
+
+def test_a_turn_that_a_full_disk_refused_is_on_disk_after_the_end(
+    begin: Callable[..., Agent], own_model: ModelServer, tmp_path: Path
+) -> None:
+    """Nothing was saved when it was answered; the disk has room again when the client goes."""
+    bob = begin()
+    session = bob.new_session(tmp_path)
+    in_the_way = directory(tmp_path) / f"{session}.json.tmp"
+    in_the_way.mkdir()
+    talk(bob, own_model, session, "question", "answer")
+    assert stored_texts(tmp_path, session) == []
+    assert "cannot be saved" in log_lines(bob, session)[-1]
+    in_the_way.rmdir()
+    assert bob.end() == 0
+    assert stored_texts(tmp_path, session) == [("user", "question"), ("assistant", "answer")]
 
 
 @pytest.mark.parametrize("what", ["a running turn", "a waiting turn"])
@@ -659,7 +738,7 @@ def test_more_sessions_than_files_may_be_open_all_answer(
         work(bob, own_model, session, "bash", {"command": "echo hi"}, permit="allow")
     assert len(stored_texts(tmp_path, sessions[0])) == 6
     warning = (
-        f"session {sessions[-1]}: warning: session {sessions[-1]} cannot be locked in {directory(tmp_path)}: "
+        f"session {sessions[-1]}: warning: session {sessions[-1]} cannot be saved in {directory(tmp_path)}: "
     )
     log_line(bob, f"{warning}too many sessions are open for the limit on open files")
     assert bob.end() == 0

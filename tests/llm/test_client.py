@@ -30,6 +30,7 @@ from acp_agent.llm.retry import RetryPolicy
 
 Ask = Callable[..., Any]
 KEY = "sk-very-secret-0123456789"
+PATIENT = Timeouts(1000, 1000)
 HELLO = [{"role": "user", "content": "hello"}]
 
 
@@ -642,6 +643,22 @@ def test_a_connection_dropped_before_the_first_token_is_asked_again(ask: Ask, wi
     assert len(asked.server.requests) == 6
 
 
+@pytest.mark.parametrize("more", ["", "Retry-After: 0\r\n"])
+def test_a_model_that_is_loading_is_waited_for(ask: Ask, wire: Any, more: str) -> None:
+    """llama.cpp after its start: for up to a minute, however few retries are set; then the person is told what to do.
+    Who has switched asking again off is told at once."""
+    body = b'{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}'
+    loading = wire.http(body, "503 Service Unavailable", more=more)
+    asked = ask(*[loading] * 6, wire.http(wire.sse(wire.text("a"))), retries=1)
+    assert asked.text == "a"
+    assert len(asked.waits) == 6
+    asked = ask(loading, retries=1)
+    assert 55 < sum(asked.waits) < 75
+    assert "is still loading its model (503): Loading model; ask again when it has" in str(asked.error)
+    asked = ask(loading, retries=0)
+    assert asked.waits == []
+
+
 def test_reasoning_given_out_counts_as_a_first_token(ask: Ask, wire: Any) -> None:
     """What was shown must not be shown again."""
     chunk = {"choices": [{"delta": {"reasoning": "hm"}}]}
@@ -664,7 +681,9 @@ def test_a_server_that_is_down_is_named_with_a_hint() -> None:
         async def sleep(seconds: float) -> None:
             waits.append(seconds)
 
-        model = OpenAIModel(f"http://127.0.0.1:{port}/v1", "m", retry=RetryPolicy(2), sleep=sleep)
+        model = OpenAIModel(
+            f"http://127.0.0.1:{port}/v1", "m", timeouts=PATIENT, retry=RetryPolicy(2), sleep=sleep
+        )
         with pytest.raises(ModelUnreachable) as caught:
             [event async for event in model.stream(HELLO, [])]
         await model.aclose()
@@ -734,7 +753,7 @@ def test_a_cancel_while_connecting_ends_the_wait() -> None:
 
     async def question() -> None:
         model = OpenAIModel(
-            f"http://127.0.0.1:{listening.getsockname()[1]}", "m", timeouts=Timeouts(1000, 1000)
+            f"http://127.0.0.1:{listening.getsockname()[1]}", "m", timeouts=PATIENT, retry=RetryPolicy(2)
         )
         task = asyncio.create_task(collect(model))
         for _ in range(20):
@@ -772,7 +791,7 @@ def test_a_cancel_closes_the_connection(serving: Any, wire: Any, moment: str) ->
 
     async def question() -> None:
         async with serving(reply) as server:
-            model = OpenAIModel(server.url, "m", timeouts=Timeouts(1000, 1000))
+            model = OpenAIModel(server.url, "m", timeouts=PATIENT, retry=RetryPolicy(2))
             task = asyncio.create_task(collect(model))
             await server.asked.wait()
             for _ in range(20):
@@ -798,7 +817,7 @@ def test_a_cancel_at_any_step_of_an_answer_closes_the_connection(serving: Any, w
 
     async def question() -> None:
         async with serving(reply) as server:
-            model = OpenAIModel(server.url, "m", timeouts=Timeouts(1000, 1000))
+            model = OpenAIModel(server.url, "m", timeouts=PATIENT, retry=RetryPolicy(2))
             for steps in range(50):
                 server.asked.clear()
                 server.client_gone.clear()
@@ -825,7 +844,7 @@ def test_leaving_the_loop_early_closes_the_connection(serving: Any, wire: Any) -
 
     async def question() -> None:
         async with serving(reply) as server:
-            model = OpenAIModel(server.url, "m", timeouts=Timeouts(1000, 1000))
+            model = OpenAIModel(server.url, "m", timeouts=PATIENT, retry=RetryPolicy(2))
             async with aclosing(model.stream(HELLO, [])) as events:
                 async for event in events:
                     assert event == TextDelta("a")
@@ -847,7 +866,7 @@ def test_a_cancel_in_the_wait_before_asking_again_acts_at_once(serving: Any, wir
             await asyncio.sleep(seconds)
 
         async with serving(wire.http(b"", "429 Too Many", more="Retry-After: 50\r\n")) as server:
-            model = OpenAIModel(server.url, "m", sleep=sleep)
+            model = OpenAIModel(server.url, "m", timeouts=PATIENT, retry=RetryPolicy(2), sleep=sleep)
             task = asyncio.create_task(collect(model))
             await waiting.wait()
             task.cancel()
@@ -882,7 +901,7 @@ def test_proxy_settings_that_cannot_be_used_are_explained(monkeypatch: pytest.Mo
     monkeypatch.delenv("NO_PROXY", raising=False)
 
     async def question() -> None:
-        model = OpenAIModel("http://models.example/v1", "m")
+        model = OpenAIModel("http://models.example/v1", "m", timeouts=PATIENT, retry=RetryPolicy(2))
         with pytest.raises(ModelUnreachable, match="proxy or certificate settings of the environment"):
             await collect(model)
         await model.aclose()
@@ -901,7 +920,7 @@ def test_an_unknown_host_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
     async def question() -> None:
-        model = OpenAIModel("http://models.invalid/v1", "m", retry=RetryPolicy(0))
+        model = OpenAIModel("http://models.invalid/v1", "m", timeouts=PATIENT, retry=RetryPolicy(0))
         with pytest.raises(ModelUnreachable, match="host name is not known"):
             await collect(model)
         await model.aclose()
@@ -949,7 +968,9 @@ def test_the_key_appears_in_no_error_note_repr_or_log(
     assert asked.error is not None
     seen = [repr(asked.error), str(asked.error), *asked.notes, caplog.text]
     assert not any(KEY in text for text in seen)
-    model = OpenAIModel("http://user:pass@127.0.0.1:1/v1?k=v", "m", api_key=KEY)
+    model = OpenAIModel(
+        "http://user:pass@127.0.0.1:1/v1?k=v", "m", api_key=KEY, timeouts=PATIENT, retry=RetryPolicy(2)
+    )
     assert repr(model) == "<OpenAIModel m at http://127.0.0.1:1/v1>"
     assert KEY not in repr(model.__dict__)
 
@@ -998,7 +1019,7 @@ def test_without_a_key_the_refusal_names_the_setting(ask: Ask, wire: Any) -> Non
 )
 def test_the_label_shows_the_address_without_secrets(base_url: str, label: str) -> None:
     """For the banner."""
-    assert OpenAIModel(base_url, "m").label == label
+    assert OpenAIModel(base_url, "m", timeouts=PATIENT, retry=RetryPolicy(2)).label == label
 
 
 @pytest.mark.parametrize(
@@ -1007,7 +1028,7 @@ def test_the_label_shows_the_address_without_secrets(base_url: str, label: str) 
 def test_an_address_that_is_none_is_refused_at_once(base_url: str) -> None:
     """With the address but without a password in it."""
     with pytest.raises(ModelUnreachable, match=r"model\.baseUrl should be an address") as caught:
-        OpenAIModel(base_url, "m")
+        OpenAIModel(base_url, "m", timeouts=PATIENT, retry=RetryPolicy(2))
     assert "pw" not in str(caught.value)
 
 
@@ -1018,7 +1039,9 @@ def test_importing_the_client_does_not_import_httpx() -> None:
 
     program = (
         "import sys, acp_agent.llm.client, acp_agent.llm.providers as p; "
-        "p.create_model(provider='openai', base_url='http://localhost', name='m'); p.create_model(); "
+        "more = {'connect_timeout_s': 1, 'idle_timeout_s': 1, 'retries': 0}; "
+        "p.create_model(provider='openai', base_url='http://localhost', name='m', **more); "
+        "p.create_model(provider='offline', **more); "
         "print([m for m in ('httpx', 'httpx_sse', 'jsonschema', 'jsonschema_rs') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

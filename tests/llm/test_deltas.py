@@ -49,6 +49,16 @@ def test_interleaved_calls_are_told_by_index_or_by_id() -> None:
     assert assembled(*by_id) == expected
 
 
+def test_a_place_holder_before_the_arguments_of_the_same_call_is_no_call_of_its_own() -> None:
+    """Id, index and name say that it is one call; where a server says so of two, their arguments tell them apart."""
+    same = {"index": 0, "id": "x"}
+    assert assembled(piece("{}", "read", **same), piece('{"path":"x"}', "read", **same)) == [
+        ("x", "read", '{"path":"x"}')
+    ]
+    two = calls(piece('{"path":"x"}', "read", **same), piece('{"path":"y"}', "read", **same))
+    assert two == [("read", '{"path":"x"}'), ("read", '{"path":"y"}')]
+
+
 def test_id_and_name_repeated_with_every_piece_are_one_call() -> None:
     """Not a new call while the arguments are incomplete, nor for an empty closing piece."""
     pieces = [piece(text, "bash", index=0, id="x") for text in ('{"a"', ":1", "}", "", None)]

@@ -35,6 +35,8 @@ def user(text: object) -> Message:
         ("run ls -l", "bash", {"command": "ls -l"}),
         ("  Run echo a\necho b\n", "bash", {"command": "echo a\necho b"}),
         ("run cat x\n[attached file: /x]\n[attached file: /y]", "bash", {"command": "cat x"}),
+        ("run ls @src\n[attached directory: /src]", "bash", {"command": "ls @src"}),
+        ("read a\n[attached directory: /d]\n[attached file: /a]", "read_file", {"path": "a"}),
         ("read a b.txt", "read_file", {"path": "a b.txt"}),
         ("write a.txt: hello: you", "write_file", {"path": "a.txt", "content": "hello: you"}),
         ("write a.txt:\nline 1\nline 2", "write_file", {"path": "a.txt", "content": "line 1\nline 2"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import ssl
 
 import httpx
@@ -41,6 +42,38 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+_PRICES = "Limit 3 requests per minute. See your billing page, or buy credit."
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        ({"code": "rate_limit_exceeded", "type": "requests", "message": _PRICES}, True),
+        ({"code": 429, "type": "rate_limit_error", "message": _PRICES}, True),
+        ({"code": None, "type": "insufficient_quota", "message": "no"}, False),
+        ({"code": "billing_hard_limit_reached", "type": "invalid_request_error", "message": "no"}, False),
+        ({"code": 429, "message": _PRICES}, False),
+        ({"message": "You exceeded your current quota"}, False),
+        ({"message": "slow down"}, True),
+    ],
+)
+@pytest.mark.parametrize("wrapped", ["alone", "in a list", "in the stream"])
+def test_a_limit_that_passes_is_told_from_a_quota_by_what_the_server_calls_it(
+    error: dict[str, object], passes: bool, wrapped: str
+) -> None:
+    """Words about money explain many a limit that is over in a minute: they count only where nothing is named."""
+    document: object = {"error": error}
+    if wrapped == "in the stream":
+        refusal = refusal_in_stream({"error": {"status": 429, **error}}, ADDRESS)
+    else:
+        refusal = refusal_of_status(
+            429, json.dumps([document] if wrapped == "in a list" else document), ADDRESS
+        )
+    assert type(refusal) is ModelRateLimited
+    assert refusal.retryable is passes
+    assert ("no quota left" in str(refusal)) is not passes
 
 
 @given(st.integers(300, 599), st.text(max_size=300))

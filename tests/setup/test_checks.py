@@ -51,8 +51,8 @@ def test_a_mistake_is_the_sentence_that_serve_would_say(tmp_path: Path, text: st
     [
         ([], [], State.OK, "none found"),
         (["a", "b"], [], State.OK, "2 found: a, b"),
-        (["a"], ["b: no description", "c: x"], State.TO_DO, "1 found: a; left out: b: no description; c: x"),
-        ([], ["b: no name"], State.TO_DO, "none found; left out: b: no name"),
+        (["a"], ["b: no description", "c: x"], State.TO_DO, "1 found: a; b: no description; c: x"),
+        ([], ["b: no name"], State.TO_DO, "none found; b: no name"),
     ],
 )
 def test_skills_are_named_and_so_is_what_was_left_out(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,6 +68,56 @@ def test_each_line_tells_and_one_to_do_is_a_failure(
         "skipped  tool call",
     ]
     assert 'did you mean "Qwen/Qwen3-8B"?' in lines[2]
+
+
+def answered(asked: Any) -> Any:
+    """What a model says that does as it is told: one word, or one call of the one tool that it is offered."""
+    delta: dict[str, object] = {"content": "yes"}
+    if "tools" in asked.body:
+        function = {"name": asked.body["tools"][0]["function"]["name"], "arguments": '{"word": "hello"}'}
+        delta = {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}
+    reason = "tool_calls" if "tools" in asked.body else "stop"
+    chunks = [{"delta": delta}, {"delta": {}, "finish_reason": reason}]
+    return "".join(f"data: {json.dumps({'choices': [chunk]})}\n\n" for chunk in chunks).encode()
+
+
+def test_the_whole_program_finds_a_whole_setup(
+    serve: Callable[..., Any], products: Any, tmp_path: Path
+) -> None:
+    """The process a person starts, and a server over HTTP: reached, the model there, one token, one tool, 0."""
+    events = {"content-type": "text/event-stream"}
+    server = serve(
+        {
+            "GET /v1/models": products.model_list("m"),
+            "POST /v1/chat/completions": lambda asked: products.Answer(answered(asked), headers=events),
+        }
+    )
+    (tmp_path / "acp-agent.toml").write_text(
+        f'[model]\nprovider = "openai"\nbaseUrl = "http://127.0.0.1:{server.port}/v1"\nname = "m"\n',
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "acp_agent", "doctor"],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert [line[:24].rstrip() for line in done.stdout.splitlines()] == [
+        "ok       configuration",
+        "ok       model server",
+        "ok       model",
+        "ok       answer",
+        "ok       tool call",
+        "ok       skills",
+        "skipped  sessions",
+    ]
+    assert (done.returncode, done.stderr) == (0, "")
+    asked = [one.body for one in server.asked if one.path == "/v1/chat/completions"]
+    assert asked[0]["max_tokens"] == 1
+    assert [len(body.get("tools", ())) for body in asked] == [0, 1]
 
 
 def test_further_checks_come_last_and_count(tmp_path: Path) -> None:

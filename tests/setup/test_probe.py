@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+import threading
 from collections.abc import Callable
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from acp_agent.setup import probe
-from acp_agent.setup.probe import Reply, below, is_loopback, probing, shown_address
+from acp_agent.setup.probe import Reply, below, probing, shown_address
 
 
 def get(url: str, path: str = "/", key: str | None = None) -> Reply:
@@ -79,25 +84,6 @@ def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("url", "loopback"),
-    [
-        ("http://127.0.0.1:1/v1", True),
-        ("http://[::1]:1/v1", True),
-        ("http://localhost/v1", True),
-        ("http://a.localhost/v1", True),
-        ("http://0.0.0.0:1/v1", True),
-        ("http://192.168.1.2/v1", False),
-        ("https://api.openai.com/v1", False),
-        ("http://[bad", False),
-        ("", False),
-    ],
-)
-def test_loopback_is_known_by_its_address(url: str, loopback: bool) -> None:
-    """Names other than localhost are not looked up."""
-    assert is_loopback(url) is loopback
-
-
-@pytest.mark.parametrize(
     ("base", "address"),
     [
         ("http://h/v1", "http://h/v1/models"),
@@ -121,3 +107,26 @@ def test_a_path_goes_before_the_query(base: str, address: str) -> None:
 def test_an_address_is_shown_without_secrets(url: str, shown: str) -> None:
     """Nothing that a person would not want on a screen."""
     assert shown_address(url) == shown
+
+
+def test_a_local_server_behind_https_is_asked_as_the_model_client_asks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The certificate of a local authority counts when $SSL_CERT_FILE names it, and not without."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        url = f"https://127.0.0.1:{server.server_port}"
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        try:
+            assert get(url, "/nothing-here").problem == "cannot be reached"
+            authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+            assert get(url, "/nothing-here").status == 404
+        finally:
+            server.shutdown()
+            serving.join()

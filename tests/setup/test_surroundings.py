@@ -38,7 +38,7 @@ def test_skills_are_named_and_a_broken_one_is_to_be_mended(tmp_path: Path) -> No
     write_skill(tmp_path / "mine" / "other", "Wrong Name")
     skills, _ = findings(Settings(skills=SkillSettings(("mine",))), tmp_path)
     assert skills.state is State.TO_DO
-    assert skills.text.startswith("1 found: greetings; left out: skill left out: ")
+    assert skills.text.startswith("1 found: greetings; skill left out: ")
     assert "other/SKILL.md" in skills.text
 
 

@@ -14,7 +14,7 @@ from acp_agent.tools.builtin import default_tools
 from acp_agent.tools.reading import ReadFileTool
 from acp_agent.tools.registry import MAX_DEPTH, ToolRegistry
 
-REGISTRY = default_tools(environ=os.environ)
+REGISTRY = default_tools(environ=os.environ, bash_timeout_s=60, bash_max_output_bytes=9999)
 
 
 def refusal(name: str, arguments: str) -> str:
@@ -168,7 +168,7 @@ def test_the_default_tools_are_described_for_the_model() -> None:
         "edit_file": ["path", "old_text", "new_text", "replace_all"],
     }
     assert all(description.endswith(".") for _, description, _ in specs)
-    assert {name: tool.kind for name in members if (tool := REGISTRY.get(name))} == {
+    assert {tool.name: tool.kind for tool in REGISTRY} == {
         "bash": "execute",
         "read_file": "read",
         "write_file": "edit",
