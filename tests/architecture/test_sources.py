@@ -39,12 +39,8 @@ HARNESS_MODULES = (
 FUZZING_MODULES = (
     "agent_target",
     "answers",
-    "campaign",
-    "invariants",
-    "judge",
     "player",
     "program",
-    "services",
     "tried",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {
