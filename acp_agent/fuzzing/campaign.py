@@ -68,7 +68,7 @@ class _Spent(BaseException):
 
 
 class Campaign:
-    """One campaign with one target. on_example is called after each plan of the budget with what is known by then."""
+    """One campaign with one target. on_example is called after each plan with what is known by then."""
 
     def __init__(
         self, target: AgentTarget, how: Settings, on_example: Callable[[Results], None] | None = None
@@ -153,8 +153,7 @@ class Campaign:
                 self._doubted.update(new)
                 self._settled |= {key for key in new if self._doubted[key] >= _DOUBTS}
             outcome, new = again, repeated
-        if self._on_example is not None:
-            self._on_example(self.results)
+        self._tell()
         if new:
             self._note(outcome, confirmed=True)
             self._played[repr(program)] = _keys(outcome)
@@ -178,6 +177,7 @@ class Campaign:
         outcome = self._target.play(program, alone=True)
         known = self._played[repr(program)] = _keys(outcome)
         self.results.edges |= outcome.edges
+        self._tell()
         if key in known:
             self._note(outcome, confirmed=True)
             self._keep_shortest(outcome, program)
@@ -214,6 +214,10 @@ class Campaign:
         self.results.rules |= outcome.rules
         if self._how.level is Level.VALID:
             self.results.own |= set(outcome.own)
+
+    def _tell(self) -> None:
+        if self._on_example is not None:
+            self._on_example(self.results)
 
     def _is_spent(self) -> bool:
         budget = self._how.budget

@@ -30,6 +30,7 @@ _BUSY: Final = 0.1
 """The share of a processor above which a process counts as busy: little, since a busy machine gives it no more."""
 _BUSY_LOOKS: Final = 2
 _BUSY_LOOK_S: Final = 0.25
+_PAUSE_S: Final = 0.003
 _KEPT_BYTES: Final = 64 * 1024 * 1024
 
 _TRACEBACKS: Final = (
@@ -98,6 +99,10 @@ class Exchange:
         """Write bytes, each piece as a write of its own. Returns the slugs of what is illegal about them."""
         wrong: list[str] = []
         for piece in pieces:
+            if (
+                piece[0] & 0xC0 == 0x80
+            ):  # the cut is inside a character: the agent gets the time to read up to it
+                self.pump(_PAUSE_S)
             self._keep(Direction.CLIENT_TO_AGENT, piece)
             wrong += self.judge.client_wrote(piece)
             self._note_times()

@@ -133,7 +133,7 @@ class Judge:
         self.last_line_long = len(line) >= LONG_LINE_BYTES
         event = next((event for event in events if not isinstance(event, ProtocolViolation)), None)
         if isinstance(event, RequestReceived) and not set(slugs) & {"duplicate_id", "bad_id"}:
-            self._answers.asked(event, len(line), doubtful=_has_half_a_pair(line))
+            self._answers.asked(event, len(line), doubtful=bool(wrong) or _has_half_a_pair(line))
         elif event is None or isinstance(event, RequestReceived):
             self._expect_answer_to_nobody(message)
         if slugs:

@@ -186,7 +186,7 @@ def hostile_steps(prompts: Sequence[str]) -> st.SearchStrategy[Step]:
     return weighted(
         (6, st.builds(Step, st.builds(Line, BROKEN_LINES), SPELLINGS)),
         (6, changed),
-        (6, st.builds(Step, _calls(), SPELLINGS)),
+        (9, st.builds(Step, _calls(), SPELLINGS)),
         (2, st.builds(Step, st.builds(Stray, st.sampled_from(ID_FORMS), st.booleans()))),
         (1, st.builds(Step, st.builds(Prompt, _SESSIONS, st.sampled_from(prompts), overlap=st.just(True)))),
         (1, st.builds(Step, st.builds(Prompt, _SESSIONS, ANY))),
