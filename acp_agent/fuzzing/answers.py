@@ -87,6 +87,10 @@ class Answers:
             asked.past, past.replayed = past.prompts, 0
         self._open[request.id] = asked
 
+    def doubt(self, id_: RequestId) -> None:
+        """An answer of this id may be meant for another request: it is not judged by this one."""
+        self._open.pop(id_, None)
+
     def updated(self, params: Any) -> None:
         """The agent has sent a `session/update`."""
         past = self._pasts.get(_text(params.get("sessionId"))) if isinstance(params, dict) else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -67,7 +68,7 @@ class _Spent(BaseException):
 
 
 class Campaign:
-    """One campaign with one target. on_example is called after each plan of the budget with what is known by then."""
+    """One campaign with one target. on_example is called after each plan with what is known by then."""
 
     def __init__(
         self, target: AgentTarget, how: Settings, on_example: Callable[[Results], None] | None = None
@@ -82,6 +83,7 @@ class Campaign:
         self._hunted: Key | None = None
         self._hunt_began = 0.0
         self._hunt_plays = 0
+        self._shortest: tuple[tuple[int, int], Program] | None = None
         self._played: dict[str, frozenset[Key]] = {}
 
     def run(self) -> Results:
@@ -113,8 +115,8 @@ class Campaign:
             print_blob=False,
         )
 
+        @configured  # last, for `seed` takes the database away
         @seed(self._how.seed + number)
-        @configured
         @given(programs(self._how.level, self._how.prompts))
         def conversation(program: Program) -> None:
             # Raised in one place: to Hypothesis another place would be another failure.
@@ -124,14 +126,14 @@ class Campaign:
         try:
             conversation()
         except _Found:
-            pass
+            self._trim()
         except HypothesisException:
             # An agent that does not do the same again: what was seen of it is in the results.
             if self._hunted is None:
                 raise
         finally:
             self._settled |= {key for key, find in self.results.finds.items() if find.confirmed}
-            self._hunted = None
+            self._hunted = self._shortest = None
             self._played.clear()
 
     def _shows_a_find(self, program: Program) -> bool:
@@ -151,12 +153,12 @@ class Campaign:
                 self._doubted.update(new)
                 self._settled |= {key for key in new if self._doubted[key] >= _DOUBTS}
             outcome, new = again, repeated
-        if self._on_example is not None:
-            self._on_example(self.results)
+        self._tell()
         if new:
             self._note(outcome, confirmed=True)
             self._played[repr(program)] = _keys(outcome)
             self._hunted, self._hunt_began, self._hunt_plays = new[0], time.monotonic(), 0
+            self._keep_shortest(outcome, program)
         return bool(new)
 
     def _hunt(self, program: Program, key: Key) -> bool:
@@ -166,13 +168,38 @@ class Campaign:
             late = time.monotonic() - self._hunt_began > budget.shrink_s
             if late or self._hunt_plays >= budget.shrink_plays:
                 return False
-            self._hunt_plays += 1
-            outcome = self._target.play(program, alone=True)
-            known = self._played[repr(program)] = _keys(outcome)
-            self.results.edges |= outcome.edges
-            if key in known:
-                self._note(outcome, confirmed=True)
+            known = self._play_again(program, key)
         return key in known
+
+    def _play_again(self, program: Program, key: Key) -> frozenset[Key]:
+        """Play a plan on a process of its own; what it shows is kept, and the plan if it is the shortest yet."""
+        self._hunt_plays += 1
+        outcome = self._target.play(program, alone=True)
+        known = self._played[repr(program)] = _keys(outcome)
+        self.results.edges |= outcome.edges
+        self._tell()
+        if key in known:
+            self._note(outcome, confirmed=True)
+            self._keep_shortest(outcome, program)
+        return known
+
+    def _keep_shortest(self, outcome: Outcome, program: Program) -> None:
+        size = outcome.messages, len(program.steps)
+        if self._shortest is None or size < self._shortest[0]:
+            self._shortest = size, program
+
+    def _trim(self) -> None:
+        """Leave out single steps of what Hypothesis has left, which takes passages for one thing."""
+        if self._hunted is None or self._shortest is None:
+            return
+        number = 0
+        while number < len(self._shortest[1].steps):
+            program = self._shortest[1]
+            shorter = replace(program, steps=program.steps[:number] + program.steps[number + 1 :])
+            if repr(shorter) not in self._played:
+                self._hunt(shorter, self._hunted)
+            # If it has become the shortest, another step stands at this place now.
+            number += self._shortest[1] is program
 
     def _note(self, outcome: Outcome, *, confirmed: bool) -> None:
         for finding in outcome.findings:
@@ -187,6 +214,10 @@ class Campaign:
         self.results.rules |= outcome.rules
         if self._how.level is Level.VALID:
             self.results.own |= set(outcome.own)
+
+    def _tell(self) -> None:
+        if self._on_example is not None:
+            self._on_example(self.results)
 
     def _is_spent(self) -> bool:
         budget = self._how.budget

@@ -34,6 +34,10 @@ NEEDS_HYPOTHESIS: Final = (
 )
 
 
+_interruptions: list[int] = []
+"""The signal that has asked for the end, if one has."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence instead of a page."""
 
@@ -167,7 +171,10 @@ def _agent(options: argparse.Namespace, command: list[str]) -> int:
         if seconds is not None:
             done = (datetime.now(UTC) - started).total_seconds() / seconds
         progress.show(done, results)
+        if _interruptions:  # what was raised in a callback of the collector is lost
+            raise _Interrupted(_interruptions[0])
 
+    _interruptions.clear()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
@@ -213,9 +220,9 @@ def _deadlines(turn_s: float) -> Deadlines:
 
 def _interrupt(number: int, frame: object) -> None:
     # Once: a second one must not come between the campaign and the agents it has to end.
-    for again in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(again, signal.SIG_IGN)
-    raise _Interrupted(number)
+    if not _interruptions:
+        _interruptions.append(number)
+        raise _Interrupted(number)
 
 
 def _refuse(sentence: str) -> int:

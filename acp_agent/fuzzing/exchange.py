@@ -30,6 +30,7 @@ _BUSY: Final = 0.1
 """The share of a processor above which a process counts as busy: little, since a busy machine gives it no more."""
 _BUSY_LOOKS: Final = 2
 _BUSY_LOOK_S: Final = 0.25
+_PAUSE_S: Final = 0.003
 _KEPT_BYTES: Final = 64 * 1024 * 1024
 
 _TRACEBACKS: Final = (
@@ -84,7 +85,7 @@ class Exchange:
         self.input_ended = False
         self._start = time.monotonic()
         self._sent_at: dict[int, tuple[OpenCall, float]] = {}
-        self._cancelled_at: dict[int, float] = {}
+        self._cancelled_at: dict[Turn, float] = {}
         self._kept_bytes = 0
         self._bytes = 0
         self._stderr_seen: set[str] = set()
@@ -98,6 +99,10 @@ class Exchange:
         """Write bytes, each piece as a write of its own. Returns the slugs of what is illegal about them."""
         wrong: list[str] = []
         for piece in pieces:
+            if (
+                piece[0] & 0xC0 == 0x80
+            ):  # the cut is inside a character: the agent gets the time to read up to it
+                self.pump(_PAUSE_S)
             self._keep(Direction.CLIENT_TO_AGENT, piece)
             wrong += self.judge.client_wrote(piece)
             self._note_times()
@@ -205,7 +210,7 @@ class Exchange:
         sent = self._sent_at.get(id(call), (call, self._start))[1]
         turn = call.subject if isinstance(call.subject, Turn) else None
         if turn is not None:
-            cancelled = self._cancelled_at.get(id(turn))
+            cancelled = self._cancelled_at.get(turn)
             if cancelled is not None:
                 return cancelled + self.deadlines.cancel_s, call, Invariant.CANCEL_ANSWERED
             return sent + self.deadlines.turn_s, call, Invariant.PROMPT_ANSWERED
@@ -222,8 +227,8 @@ class Exchange:
             if id(call) not in self._sent_at:
                 self._sent_at[id(call)] = call, now  # the call too, so that its id() stays its own
             turn = call.subject
-            if isinstance(turn, Turn) and turn.whole_turn_cancelled and id(turn) not in self._cancelled_at:
-                self._cancelled_at[id(turn)] = now
+            if isinstance(turn, Turn) and turn.whole_turn_cancelled and turn not in self._cancelled_at:
+                self._cancelled_at[turn] = now
 
     def _judge_death(self) -> None:
         """The output has ended. Was it asked to?"""

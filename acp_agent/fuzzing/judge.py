@@ -59,6 +59,7 @@ _STATEFUL: Final = frozenset(
         "terminal_not_released",
     }
 )
+_PAYLOADS: Final = frozenset({"params_invalid", "result_invalid"})
 _ENDS_OF_CANCELLED: Final = {
     "stop_reason_not_cancelled": Invariant.CANCEL_OBEYED,
     "cancel_as_error": Invariant.CANCEL_NO_ERROR,
@@ -97,8 +98,8 @@ class Judge:
         self._nobodys_errors = 0
         self._tainted: set[str] = set()
         self._everything_tainted = False
-        self._cancel_read: set[int] = set()
-        self._cancelled_in_wait: set[int] = set()
+        self._cancel_read: set[Turn] = set()
+        self._cancelled_in_wait: set[Turn] = set()
 
     # -- the client
 
@@ -132,7 +133,7 @@ class Judge:
         self.last_line_long = len(line) >= LONG_LINE_BYTES
         event = next((event for event in events if not isinstance(event, ProtocolViolation)), None)
         if isinstance(event, RequestReceived) and not set(slugs) & {"duplicate_id", "bad_id"}:
-            self._answers.asked(event, len(line), doubtful=_has_half_a_pair(line))
+            self._answers.asked(event, len(line), doubtful=bool(wrong) or _has_half_a_pair(line))
         elif event is None or isinstance(event, RequestReceived):
             self._expect_answer_to_nobody(message)
         if slugs:
@@ -149,7 +150,7 @@ class Judge:
             call.session_id == params["sessionId"] for call in self.connection.conversation.open[Side.AGENT]
         )
         if session is not None and session.turn is not None and waiting:
-            self._cancelled_in_wait.add(id(session.turn))
+            self._cancelled_in_wait.add(session.turn)
 
     def _expect_answer_to_nobody(self, message: Any) -> None:
         """The client wrote something that the core has no open request for; an agent may answer it all the same."""
@@ -158,9 +159,17 @@ class Judge:
             usable, id_ = read_id(message["id"])
             if usable:
                 self._asked[type(id_), id_] += 1
+                self._doubt(id_)
         elif isinstance(message, list):
             for one in message:
                 self._expect_answer_to_nobody(one)
+
+    def _doubt(self, id_: RequestId) -> None:
+        """An id is used twice: which of the two an answer is meant for is not known."""
+        self._answers.doubt(id_)
+        call = self.connection.conversation.open[Side.CLIENT].get(id_)
+        if call is not None and call.session_id is not None:
+            self._tainted.add(call.session_id)
 
     def _taint(self, message: Any, slugs: list[str]) -> None:
         """What an agent makes of a broken message is not known: its session is judged less strictly from now on."""
@@ -232,14 +241,13 @@ class Judge:
         session = self.connection.conversation.sessions.get(params.get("sessionId", ""))
         if session is None or session.turn is None or session.id in self._tainted:
             return
-        if id(session.turn) in self._cancel_read and params["update"].get("sessionUpdate") == "tool_call":
+        if session.turn in self._cancel_read and params["update"].get("sessionUpdate") == "tool_call":
             saw = "a tool call began after the cancel of its turn had been read"
             self.findings.append(found(Invariant.CANCEL_STOPS, saw, self.messages, "tool_call"))
 
     def _note_what_was_read(self, id_: RequestId) -> None:
         """An answer proves that all before its request was read: cancels that were not answered yet."""
-        for turn in self._answers.cancelled_before(id_):
-            self._cancel_read.add(id(turn))
+        self._cancel_read.update(self._answers.cancelled_before(id_))
 
     def _turn_answered_by(self, message: Any) -> Turn | None:
         if not isinstance(message, dict) or "method" in message:
@@ -256,7 +264,11 @@ class Judge:
                     found(_ENDS_OF_CANCELLED[verdict.reason], verdict.sentence, self.messages)
                 )
             return
-        if verdict.severity not in _PROVEN or self._excuses(finding):
+        # A reader is lenient with some members; whoever sends them is not excused by that (D-01 excuses a null result).
+        repaired = (
+            verdict.severity is Severity.WARNING and verdict.reason in _PAYLOADS and verdict.where.get("path")
+        )
+        if not (verdict.severity in _PROVEN or repaired) or self._excuses(finding):
             return
         rule = rule_of(finding, line, message)
         if verdict.reason == "permission_not_awaited" and self._was_refused(message):
@@ -268,7 +280,7 @@ class Judge:
 
     def _cannot_have_crossed(self, turn: Turn) -> bool:
         """Something that was sent after the cancel was answered before, or the turn waited for the client."""
-        return id(turn) in self._cancel_read or id(turn) in self._cancelled_in_wait
+        return turn in self._cancel_read or turn in self._cancelled_in_wait
 
     def _was_refused(self, message: Any) -> bool:
         params = message.get("params") if isinstance(message, dict) else None

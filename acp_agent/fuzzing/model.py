@@ -86,7 +86,7 @@ def programs(level: Level, prompts: Sequence[str] = DEFAULT_PROMPTS) -> st.Searc
             lambda passages: tuple(chain.from_iterable(passages))
         ),
         reactions=st.lists(reaction, max_size=4).map(tuple),
-        capabilities=weighted((14, st.none()), (1, capability_sets())),
+        capabilities=weighted((7, st.none()), (1, capability_sets())),
         version=weighted((39, st.just(1)), (1, st.sampled_from(_VERSIONS))),
         early=early,
         probe=st.booleans(),
@@ -184,9 +184,9 @@ def hostile_steps(prompts: Sequence[str]) -> st.SearchStrategy[Step]:
     changed = st.builds(Step, legal, SPELLINGS, st.lists(changes(), min_size=1, max_size=2).map(tuple))
     sizes = weighted((5, st.sampled_from(_SIZES)), (1, st.sampled_from(_HUGE_SIZES)))
     return weighted(
-        (4, st.builds(Step, st.builds(Line, BROKEN_LINES), SPELLINGS)),
+        (6, st.builds(Step, st.builds(Line, BROKEN_LINES), SPELLINGS)),
         (6, changed),
-        (6, st.builds(Step, _calls(), SPELLINGS)),
+        (9, st.builds(Step, _calls(), SPELLINGS)),
         (2, st.builds(Step, st.builds(Stray, st.sampled_from(ID_FORMS), st.booleans()))),
         (1, st.builds(Step, st.builds(Prompt, _SESSIONS, st.sampled_from(prompts), overlap=st.just(True)))),
         (1, st.builds(Step, st.builds(Prompt, _SESSIONS, ANY))),

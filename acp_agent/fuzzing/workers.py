@@ -6,6 +6,7 @@ Owns the scratch directories that sessions work in. Deliberately absent: the cam
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,10 @@ from acp_agent.fuzzing.finds import Results, merged
 _TELL_EVERY_S: Final = 0.5
 _LISTEN_S: Final = 0.2
 _END_S: Final = 10.0
+
+
+class _Ended(BaseException):
+    """A worker is to end now: no failure of a plan, and no exit that Hypothesis would take for one."""
 
 
 def run_here(
@@ -72,10 +77,11 @@ def run_on(
             if on_example is not None and known:
                 on_example(_together(known))
     finally:
+        for number, process in enumerate(processes):
+            if number not in done:
+                process.terminate()  # it ends its agents first
         for process in processes:
-            process.join(_END_S if len(done) == len(processes) else 0)
-            if process.is_alive():
-                process.terminate()
+            process.join(_END_S)
     return _together(known)
 
 
@@ -93,10 +99,22 @@ def shares(how: Settings, workers: int) -> list[Settings]:
 
 
 def _work(queue: Any, number: int, command: tuple[str, ...], how: Settings, deadlines: Deadlines) -> None:
-    told = time.monotonic()
+    # Ctrl-C reaches all of a terminal's processes; whoever has started this one tells it when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told, ended = time.monotonic(), False
+
+    def end(signal_: int, frame: object) -> None:
+        nonlocal ended
+        if not ended:
+            ended = True
+            raise _Ended
+
+    signal.signal(signal.SIGTERM, end)
 
     def tell(results: Results) -> None:
         nonlocal told
+        if ended:  # what was raised in a callback of the collector is lost
+            raise _Ended
         if time.monotonic() - told >= _TELL_EVERY_S:
             told = time.monotonic()
             queue.put((number, "so far", results))
@@ -105,6 +123,8 @@ def _work(queue: Any, number: int, command: tuple[str, ...], how: Settings, dead
         queue.put((number, "done", run_here(command, how, deadlines, tell)))
     except CannotStartAgent as error:
         queue.put((number, "failed", str(error)))
+    except _Ended:
+        queue.cancel_join_thread()
 
 
 def _next(queue: Any, processes: list[Any], done: set[int]) -> tuple[int, str, Any]:

@@ -15,12 +15,8 @@ LONGEST_MODULE_LINES = 500
 FUZZING_MODULES = (
     "agent_target",
     "answers",
-    "campaign",
-    "invariants",
-    "judge",
     "player",
     "program",
-    "services",
     "tried",
 )
 WITHOUT_OWN_TEST: dict[str, str] = {

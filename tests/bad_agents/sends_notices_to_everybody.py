@@ -15,7 +15,7 @@ LEVEL = "valid"
 class Agent(RawAgent):
     def opened(self, session: Session) -> None:
         super().opened(session)
-        self.update(session, "notice", severity="info", code="welcome", message="hello")
+        self.update(session, "notice", severity="info", title="Welcome", description="hello")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ class Session:
         self.cwd = cwd
         self.history: list[Message] = []
         self.turns: list[RunningTurn] = []
+        self.closing: list[Any] = []
         self.mode = "ask"
         self.model = "small"
         self.calls = 0
@@ -237,6 +238,8 @@ class RawAgent:
         orphan = self.orphans.pop(id_, None)
         if orphan is not None and isinstance(answer, dict) and isinstance(answer.get("terminalId"), str):
             self.ask("terminal/release", sessionId=orphan.id, terminalId=answer["terminalId"])
+        if orphan is not None:
+            self.close(orphan)
         for session in [*self.sessions.values(), *self.stored.values()]:
             for turn in list(session.turns):
                 if turn.waiting == id_:
@@ -383,9 +386,17 @@ class RawAgent:
 
     def session_close(self, id_: Any, params: Message) -> Message | None:
         session = self.known(params)
+        session.closing.append(id_)
         self.cancel(session)
-        self.stored[session.id] = self.sessions.pop(session.id)
-        return {}
+        self.close(session)
+        return None
+
+    def close(self, session: Session) -> None:
+        """Close a session that is to be closed, once its turns have ended and its terminals are released."""
+        if session.closing and not session.turns and session not in self.orphans.values():
+            self.stored[session.id] = self.sessions.pop(session.id)
+            while session.closing:
+                self.result(session.closing.pop(), {})
 
     def session_delete(self, id_: Any, params: Message) -> Message | None:
         name = self.text_of(params, "sessionId")
@@ -467,6 +478,7 @@ class RawAgent:
     def end_turn(self, turn: RunningTurn, reason: str) -> None:
         turn.session.turns.remove(turn)
         self.result(turn.id, {"stopReason": reason})
+        self.close(turn.session)
 
     def cancel(self, session: Session) -> None:
         """The client wants the session's turns to end."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,44 @@ def test_a_mistake_is_one_sentence(
     assert out == ""
     assert error.startswith(f"acp-agent fuzz: {sentence}")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupted_campaign_leaves_no_agent_behind(
+    workers: str, tmp_path: Path, raw_agent: list[str]
+) -> None:
+    """Code 130, one sentence, no report; the agents' output is a pipe that nobody holds any more."""
+    arguments = [
+        "agent",
+        "--time",
+        "100",
+        "--workers",
+        workers,
+        "--",
+        "/bin/sh",
+        "-c",
+        'echo $$ >>pids; exec "$@"',
+        "sh",
+    ]
+    campaign = subprocess.Popen(
+        [sys.executable, "-P", "-m", "acp_agent", "fuzz", *arguments, *raw_agent],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    pids = tmp_path / "pids"
+    while not pids.exists() or not pids.read_text(encoding="utf-8"):
+        time.sleep(0.05)
+    campaign.send_signal(signal.SIGINT)
+    out, error = campaign.communicate(timeout=100)
+    assert (campaign.returncode, out, error) == (
+        130,
+        "",
+        "acp-agent fuzz: interrupted; the agents are ended\n",
+    )
+    left = [pid for pid in pids.read_text(encoding="utf-8").split() if Path(f"/proc/{pid}").exists()]
+    assert left == []
 
 
 def test_the_find_in_the_readme_is_what_is_printed(tmp_path: Path) -> None:

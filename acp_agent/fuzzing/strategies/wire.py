@@ -88,7 +88,8 @@ NO_MESSAGES: Final = (
 """Lines that are no message, or one with a broken envelope."""
 
 BROKEN_LINES: Final = st.one_of(
-    st.sampled_from(NO_MESSAGES),
+    st.sampled_from(NO_MESSAGES[:12]),  # one choice of several: bytes at random are the least of them
+    st.sampled_from(NO_MESSAGES[12:]),
     st.binary(min_size=1, max_size=40).map(lambda data: data.replace(b"\n", b"\r")),
 )
 
