@@ -374,6 +374,8 @@ class Client:
             self._post(event.reply)
         if event.verdict.where.get("path") == "/update/sessionUpdate":
             return  # a kind from a later version of the protocol is no fault
+        if event.verdict.reason == "method_unknown" and event.verdict.where.get("method", "").startswith("_"):
+            return  # an extension that we do not have is answered so, and is no fault of the agent
         self._emit(AgentMisbehaved(event.verdict))
         if event.verdict.reason == "update_late" and isinstance(event.message, Notification):
             params = event.message.params

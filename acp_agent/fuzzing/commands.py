@@ -30,7 +30,7 @@ DEFAULT_TIME_S: Final = 60.0
 DEFAULT_TURN_S: Final = 60.0
 
 NEEDS_HYPOTHESIS: Final = (
-    "drawing conversations needs Hypothesis, which is not installed: pip install 'bob-acp[fuzz]'"
+    "drawing conversations needs Hypothesis, which is not installed: pip install hypothesis"
 )
 
 
@@ -153,7 +153,8 @@ def _agent(options: argparse.Namespace, command: list[str]) -> int:
         try:
             lines = options.prompts.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeError) as error:
-            return _refuse(f"the prompts cannot be read: {error}")
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            return _refuse(f"{options.prompts} cannot be read: {why}")
         prompts = tuple(line for line in lines if line.strip())
         if not prompts:
             return _refuse(f"{options.prompts} holds no prompt")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,7 +38,9 @@ class Progress:
         self._last = now
         filled = min(_BAR, int(_BAR * part))
         bar = "#" * filled + "-" * (_BAR - filled)
-        self._stream.write(f"\r\x1b[K[{bar}] {summary(results)}")
+        line = f"[{bar}] {summary(results)}"
+        # A line that wraps could not be taken back.
+        self._stream.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
         self._stream.flush()
 
     def end(self) -> None:
@@ -64,6 +67,11 @@ def print_results(results: Results, command: Sequence[str], directory: Path, out
         again = shlex.join([str(directory / trace_name(find)), "--", *command])
         print(f"  again: acp-agent fuzz reproduce {again}\n", file=out)
     print(f"{summary(results)}; {_many(results.messages, 'message')}, seed {results.seed}", file=out)
+    if not results.coverage["tool call"].states:
+        print(
+            "No tool call was seen. With --prompts FILE, prompts that make this agent use its tools.",
+            file=out,
+        )
 
 
 def print_find(find: Find, out: TextIO) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
+from acp_agent.harness.endings import NotExercised
 from acp_agent.jsonrpc import codec
 from acp_agent.jsonrpc.messages import RequestId
 
@@ -104,6 +105,14 @@ class Asked:
         return bool(self.answers)
 
     async def answer(self, within_s: float = ANSWER_S) -> Answer:
-        """Wait for the answer; NO_ANSWER after within_s. Raises ClientGone if the client leaves before."""
+        """Wait for the answer; NO_ANSWER after within_s.
+
+        Raises ClientGone if the client leaves before, and NotExercised if it is for a person to answer, who may take
+        any time and breaks no rule by it.
+        """
         await self._until(lambda: bool(self.answers), within_s * self._patience)
-        return self.answers[0] if self.answers else NO_ANSWER
+        if self.answers:
+            return self.answers[0]
+        if self._patience > 1:
+            raise NotExercised("the question was not answered in time")
+        return NO_ANSWER

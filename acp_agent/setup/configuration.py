@@ -6,7 +6,6 @@ file that nobody agreed to lose. Deliberately absent: any key or password; the f
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import tempfile
@@ -74,12 +73,11 @@ def quoted(text: str) -> str:
 def write(path: Path, choice: Choice, *, replace: bool) -> None:
     """Write the file: through a temporary one beside it, checked, then renamed.
 
-    A link is followed, an existing file's mode is kept, the last missing directory is made. replace: whether an
+    A link is followed, an existing file's mode is kept, missing directories are made. replace: whether an
     existing file may go. Raises AlreadyThereError, else NotWrittenError with the reason."""
     target = Path(os.path.realpath(path))
     try:
-        with contextlib.suppress(FileExistsError):
-            target.parent.mkdir()
+        target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:

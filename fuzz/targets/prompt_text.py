@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies.text import ANY
 
 from acp_agent.agent.attachments import attach
+from acp_agent.agent.commands import DESCRIPTIONS as COMMANDS
 from acp_agent.agent.commands import command_in
 from acp_agent.agent.skills import Skill, Skills, resolve
 
@@ -144,7 +145,7 @@ def _called(text: str) -> None:
     assert command_in(text) == {"/new": "new", "/compact": "compact"}.get(trimmed)
     word = (trimmed.split(maxsplit=1) or [""])[0]
     name = word[1:]
-    is_call = word[:1] in ("/", "$") and name in skills and not (word[0] == "/" and name in skills.reserved)
+    is_call = word[:1] in ("/", "$") and name in skills and not (word[0] == "/" and name in COMMANDS)
     found = resolve(text, skills)
     if not is_call:
         assert found == text

@@ -178,7 +178,7 @@ def _refused(method: str, code: int, offer: Offer) -> None:
         except ClientGone:
             request = None
         if not attempts:
-            raise NotExercised(f"no session was {method}ed")
+            raise NotExercised(f"no session/{method} was asked for")
         saw = f"{attempts} attempts"
         stage.check("R-306", attempts <= _MOST_ATTEMPTS, f"no more than {_MOST_ATTEMPTS} attempts", saw)
         if request is None or request.method != "session/new":
