@@ -11,6 +11,7 @@ Deliberately absent: everything the commands do. Hypothesis is only needed by `a
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shlex
 import signal
@@ -72,6 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except CannotStartAgent as error:
         return _refuse(str(error))
+    except BrokenPipeError:
+        # Who stops reading, as `head` does, has what they wanted; what is left must not complain at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -40,7 +40,7 @@ from acp_agent.fuzzing.program import (
 )
 from acp_agent.fuzzing.strategies.changes import ID_FORMS, JUNK, changes
 from acp_agent.fuzzing.strategies.instances import instances
-from acp_agent.fuzzing.strategies.text import ANY, ENCODABLE
+from acp_agent.fuzzing.strategies.text import ANY, ENCODABLE, PIECES
 from acp_agent.fuzzing.strategies.wire import BROKEN_LINES, SPELLINGS
 from acp_agent.protocol.methods import METHODS, Side
 
@@ -171,7 +171,8 @@ def _valid_actions(prompts: Sequence[str]) -> st.SearchStrategy[Action]:
 
 
 def _prompts(prompts: Sequence[str]) -> st.SearchStrategy[Prompt]:
-    text = weighted((2, st.sampled_from(prompts)), (1, ENCODABLE))
+    odd = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
+    text = weighted((4, st.sampled_from(prompts)), (2, odd), (1, ENCODABLE))
     kinds = weighted(
         (2, st.just(())), (1, st.lists(st.sampled_from(_KINDS), min_size=1, max_size=2).map(tuple))
     )

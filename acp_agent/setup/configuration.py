@@ -6,6 +6,7 @@ file that nobody agreed to lose. Deliberately absent: any key or password; the f
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -77,7 +78,8 @@ def write(path: Path, choice: Choice, *, replace: bool) -> None:
     existing file may go. Raises AlreadyThereError, else NotWrittenError with the reason."""
     target = Path(os.path.realpath(path))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            target.parent.mkdir(parents=True)
         mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_agent.harness.asked import ANSWER_S, NO_ANSWER, Answer, Asked
+from acp_agent.harness.endings import NotExercised
 
 
 @pytest.mark.parametrize(
@@ -82,13 +83,20 @@ def test_the_first_of_several_answers_counts() -> None:
     assert len(asked.answers) == 2
 
 
-@pytest.mark.parametrize(("within_s", "patience", "waited"), [(None, 1.0, ANSWER_S), (3.0, 4.0, 12.0)])
-def test_without_an_answer_there_is_none_and_a_person_is_waited_for_longer(
-    within_s: float | None, patience: float, waited: float
-) -> None:
+@pytest.mark.parametrize(("within_s", "waited"), [(None, ANSWER_S), (3.0, 3.0)])
+def test_without_an_answer_there_is_none(within_s: float | None, waited: float) -> None:
     """The wait ends."""
     waits = Waits()
-    asked = Asked("id", "session/request_permission", 0, waits.until, patience)
+    asked = Asked("id", "session/request_permission", 0, waits.until)
     answer = asyncio.run(asked.answer() if within_s is None else asked.answer(within_s))
     assert answer is NO_ANSWER
     assert waits.waited == [waited]
+
+
+def test_a_person_is_waited_for_longer_and_breaks_no_rule_by_taking_longer_still() -> None:
+    """docs/harness.md: what you do not do in time is not exercised."""
+    waits = Waits()
+    asked = Asked("id", "session/request_permission", 0, waits.until, 4.0)
+    with pytest.raises(NotExercised):
+        asyncio.run(asked.answer(3.0))
+    assert waits.waited == [12.0]

@@ -42,7 +42,7 @@ PIECES: Final = (
 LONE_SURROGATES: Final = ("\ud83d", "\ude00")
 """Halves of a pair. JSON can spell them by an escape, UTF-8 can't hold them."""
 
-WORDS: Final = ("a", "hello", "two words", "x" * 40)
+WORDS: Final = ("a", "hello", "two words", "x" * 40, "naïve café 😀")
 
 ENCODABLE: Final = st.one_of(
     st.sampled_from(WORDS),

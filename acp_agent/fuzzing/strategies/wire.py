@@ -39,7 +39,7 @@ _LONGEST_IN_PIECES: Final = 2_000
 SPELLINGS: Final = st.one_of(
     st.just(PLAIN),
     st.builds(Spelling, cuts=st.lists(st.integers(0, 500), min_size=1, max_size=6).map(tuple)),
-    st.builds(Spelling, piece=st.sampled_from((1, 2, 7))),
+    st.builds(Spelling, piece=st.sampled_from((1, 1, 1, 2, 7))),
     st.builds(
         Spelling,
         escapes=st.booleans(),
