@@ -99,10 +99,10 @@ class Exchange:
         """Write bytes, each piece as a write of its own. Returns the slugs of what is illegal about them."""
         wrong: list[str] = []
         for piece in pieces:
-            if (
-                piece[0] & 0xC0 == 0x80
-            ):  # the cut is inside a character: the agent gets the time to read up to it
-                self.pump(_PAUSE_S)
+            if piece[0] & 0xC0 == 0x80:
+                # The cut is inside a character: the agent gets the time to read up to it. What it says meanwhile is
+                # left in the pipe: an answer now would stand in the middle of this line.
+                time.sleep(_PAUSE_S)
             self._keep(Direction.CLIENT_TO_AGENT, piece)
             wrong += self.judge.client_wrote(piece)
             self._note_times()

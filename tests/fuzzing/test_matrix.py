@@ -33,7 +33,7 @@ from acp_agent.protocol.rules import RULES
 WHOLE = bool(os.environ.get("ACP_MATRIX"))
 AGENTS = bad_agents()
 FEW = 5
-FEW_EXAMPLES = 40
+FEW_EXAMPLES = 120
 FEW_SHRINK_PLAYS = 15
 MOST_MESSAGES = 30
 """Of an exchange as short as it gets: a handful of the client's, and what the agent says in a turn."""

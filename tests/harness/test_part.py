@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from acp_agent.harness.part import Part, PartFile, agent_runs, has_begun, read_parts
@@ -54,23 +53,17 @@ def test_an_agent_runs_until_its_part_is_closed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"part-1.json", "part-2.json"}
 
 
-def _claim_and_stay(directory: Path, claimed: object) -> None:
-    PartFile.claim(directory)
-    claimed.set()  # type: ignore[attr-defined]
-    signal.pause()
-
-
 def test_an_agent_that_was_killed_does_not_run(tmp_path: Path) -> None:
     """The kernel takes the lock from it, though its file is still there."""
-    context = multiprocessing.get_context("spawn")
-    claimed = context.Event()
-    process = context.Process(target=_claim_and_stay, args=(tmp_path, claimed))
-    process.start()
-    assert claimed.wait(60)
-    assert agent_runs(tmp_path)
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGKILL)
-    process.join(60)
+    program = (
+        "import signal, sys; from pathlib import Path; from acp_agent.harness.part import PartFile;"
+        "part = PartFile.claim(Path(sys.argv[1])); print('claimed', flush=True); signal.pause()"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"claimed\n"
+        assert agent_runs(tmp_path)
+        process.kill()
     assert not agent_runs(tmp_path)
     assert (tmp_path / "part-1.lock").exists()
 
