@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import Final, NoReturn
 
 from acp_agent.client.errors import CannotStartAgent
+from acp_agent.fuzzing.collector import in_collector
 from acp_agent.fuzzing.exchange import Deadlines
 
 USAGE_ERROR: Final = 2
@@ -224,11 +226,12 @@ def _deadlines(turn_s: float) -> Deadlines:
     return Deadlines(answer_s=turn_s / 6, turn_s=turn_s, cancel_s=turn_s / 12)
 
 
-def _interrupt(number: int, frame: object) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     # Once: a second one must not come between the campaign and the agents it has to end.
     if not _interruptions:
         _interruptions.append(number)
-        raise _Interrupted(number)
+        if not in_collector(frame):
+            raise _Interrupted(number)
 
 
 def _refuse(sentence: str) -> int:

@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty
+from types import FrameType
 from typing import Any, Final
 
 from acp_agent.client.errors import CannotStartAgent
 from acp_agent.fuzzing.agent_target import AgentTarget
 from acp_agent.fuzzing.campaign import Budget, Settings, run_campaign
+from acp_agent.fuzzing.collector import in_collector
 from acp_agent.fuzzing.exchange import Deadlines
 from acp_agent.fuzzing.finds import Results, merged
 
@@ -103,11 +105,12 @@ def _work(queue: Any, number: int, command: tuple[str, ...], how: Settings, dead
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     told, ended = time.monotonic(), False
 
-    def end(signal_: int, frame: object) -> None:
+    def end(signal_: int, frame: FrameType | None) -> None:
         nonlocal ended
         if not ended:
             ended = True
-            raise _Ended
+            if not in_collector(frame):
+                raise _Ended
 
     signal.signal(signal.SIGTERM, end)
 
