@@ -22,6 +22,7 @@ BAD_CLIENTS = sorted((TESTS / "bad_clients").glob("*.py"))
 VARIATIONS = sorted((TESTS / "harness" / "variations").glob("*.py"))
 SHARDS = 6
 OTHERS = 2
+THIRDS = 3
 WHOLE = "ACP_MATRIX"
 
 
@@ -102,8 +103,12 @@ def test_each_bad_client_fails_what_it_breaks_and_no_other(shard: int, tmp_path:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("path", VARIATIONS, ids=[path.stem for path in VARIATIONS])
 def test_no_legal_way_to_be_a_client_is_blamed(path: Path, tmp_path: Path) -> None:
-    """Odd and right: not every scenario is exercised by each, but none fails."""
-    lines = run_forked([(path, [scenario.id for scenario in all_scenarios()])], tmp_path)
+    """Odd and right: not every scenario is exercised by each, but none fails. Here each plays a third of them, other
+    ones each; all with ACP_MATRIX=1."""
+    ids = [scenario.id for scenario in all_scenarios()]
+    if not os.environ.get(WHOLE):
+        ids = ids[VARIATIONS.index(path) % THIRDS :: THIRDS]
+    lines = run_forked([(path, ids)], tmp_path)
     wrong = {id_: line for (_, id_), line in lines.items() if line["failed"] or line["errors"]}
     assert wrong == {}
     assert sum(line["verdict"] == "pass" for line in lines.values()) > len(lines) / 2
