@@ -12,8 +12,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from acp_agent.harness.observer import rule_of_malformed
 from acp_agent.jsonrpc.errors import ErrorCode
-from acp_agent.jsonrpc.messages import Notification, Request, Response, read_id
+from acp_agent.jsonrpc.messages import Notification, Request, Response
 from acp_agent.protocol.events import ProtocolViolation
 from acp_agent.protocol.rules import SLUG_RULES
 
@@ -158,7 +159,7 @@ def rule_of(finding: ProtocolViolation, line: bytes, message: Any) -> str:
         case "response_unknown_id":
             return _rule_of_stray(finding.message)
         case "response_malformed":
-            return _malformed(message)
+            return rule_of_malformed(message)
         case _:
             return SLUG_RULES[reason][0]
 
@@ -214,14 +215,3 @@ def _rule_of_params(method: str, path: str, kind: str) -> str:
     if method.startswith("fs/") and path == "/path":
         return "R-020"
     return "R-199" if kind == "plan" else "R-019"
-
-
-def _malformed(message: Any) -> str:
-    if isinstance(message, dict):
-        if message.get("jsonrpc") != "2.0":
-            return "R-013"
-        if "id" not in message or not read_id(message["id"])[0]:
-            return "R-016"
-        if ("result" in message) == ("error" in message):
-            return "R-014"
-    return "R-256"

@@ -225,7 +225,7 @@ def rules_broken(finding: ProtocolViolation, line: bytes, message: Any) -> tuple
         no_id = isinstance(finding.message, Response) and finding.message.id is None
         return ("R-015",) if no_id else ("R-016",)
     if reason == "response_malformed":
-        return (_malformed(message),)
+        return (rule_of_malformed(message),)
     if reason == "result_invalid":
         return (_RESULTS.get(method, "R-019"),)
     if reason == "permission_not_cancelled":
@@ -264,7 +264,8 @@ def _is_boolean_value(message: Any) -> bool:
     return isinstance(params, dict) and isinstance(params.get("value"), bool)
 
 
-def _malformed(message: Any) -> str:
+def rule_of_malformed(message: Any) -> str:
+    """Which rule of JSON-RPC an object breaks that is no message, whoever has sent it."""
     if isinstance(message, dict):
         if message.get("jsonrpc") != "2.0":
             return "R-013"

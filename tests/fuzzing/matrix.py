@@ -48,7 +48,9 @@ _HEAD = """\
 
 Each of these agents has one defect; `acp-agent fuzz agent` has {budget} conversations to find it. Written by
 `python tests/fuzzing/matrix.py`, do not edit; `tox -e fuzz-matrix` plays them all again. The agents are in
-`tests/bad_agents/`, what they have in common, a conforming agent, is `tests/fuzzing/raw_agent.py`.
+`tests/bad_agents/`, what they have in common, a conforming agent, is `tests/fuzzing/raw_agent.py`. They are
+prompted with what makes them do things, `PROMPTS` in `tests/fuzzing/matrix.py`: give the same to a run of your own, in
+a file, with `--prompts FILE`.
 
 | agent | defect | rule | level | conversations | messages |
 |---|---|---|---|---|---|
