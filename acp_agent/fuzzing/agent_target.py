@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from acp_agent.fuzzing.collector import held
 from acp_agent.fuzzing.coverage import Edge
 from acp_agent.fuzzing.exchange import Deadlines, Exchange, Slice
 from acp_agent.fuzzing.invariants import Finding
@@ -64,17 +65,21 @@ class AgentTarget:
             alone or not program.usual_handshake or any(isinstance(s.action, EndInput) for s in program.steps)
         )
         if alone:
-            exchange, player = self._start()
+            exchange = player = None
             try:
+                with held():
+                    exchange, player = self._start()
                 player.begin(program)
                 if exchange.alive:
                     player.play(program)
                 exchange.end()
             finally:
-                exchange.peer.close()
+                if exchange is not None:
+                    exchange.peer.close()
             return _outcome(exchange, 0, 0, alone=True)
         if self._shared is None:
-            exchange, player = self._shared = self._start()
+            with held():
+                exchange, player = self._shared = self._start()
             self._plans = 0
             player.begin(program)
         exchange, player = self._shared

@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from acp_agent.client.errors import CannotStartAgent
-from acp_agent.fuzzing.collector import in_collector
+from acp_agent.fuzzing.collector import may_raise
 from acp_agent.fuzzing.exchange import Deadlines
 
 USAGE_ERROR: Final = 2
@@ -230,7 +230,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     # Once: a second one must not come between the campaign and the agents it has to end.
     if not _interruptions:
         _interruptions.append(number)
-        if not in_collector(frame):
+        if may_raise(frame):
             raise _Interrupted(number)
 
 

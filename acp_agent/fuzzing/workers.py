@@ -18,7 +18,7 @@ from typing import Any, Final
 from acp_agent.client.errors import CannotStartAgent
 from acp_agent.fuzzing.agent_target import AgentTarget
 from acp_agent.fuzzing.campaign import Budget, Settings, run_campaign
-from acp_agent.fuzzing.collector import in_collector
+from acp_agent.fuzzing.collector import may_raise
 from acp_agent.fuzzing.exchange import Deadlines
 from acp_agent.fuzzing.finds import Results, merged
 
@@ -109,7 +109,7 @@ def _work(queue: Any, number: int, command: tuple[str, ...], how: Settings, dead
         nonlocal ended
         if not ended:
             ended = True
-            if not in_collector(frame):
+            if may_raise(frame):
                 raise _Ended
 
     signal.signal(signal.SIGTERM, end)
